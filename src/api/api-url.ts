@@ -7,16 +7,16 @@ const API_ROOT = '/api/v1';
 type QueryValue = string | number | bigint | boolean | Date;
 
 /**
- * Query parameters; undefined values are omitted. A time is a Date, which truncates it to milliseconds, because the
- * service may not parse finer times. Truncating loses no items: it only moves "after this time" slightly earlier.
+ * Query parameters. Undefined values are omitted. A time is a Date, which has only milliseconds, because the service
+ * may not parse finer times. No item is lost, because the time is rounded down.
  */
 export type Query = Record<string, QueryValue | undefined> & { changedSince?: Date | undefined };
 
 /** The parsed `source.baseUrl`. */
 export interface BaseUrl {
-  /** Scheme, host and port. The key is never sent to any other origin. */
+  /** The scheme, host and port. The key is never sent to another origin. */
   origin: string;
-  /** The host and port for messages: `host:port`. */
+  /** The host and port as `host:port`, for messages. */
   host: string;
   /** The path before `/api/v1`, without a trailing slash; usually empty. */
   prefix: string;
@@ -45,15 +45,15 @@ export function parseBaseUrl(text: string): BaseUrl {
   return { origin: url.origin, host: `${url.hostname}:${port}`, prefix, cleartext };
 }
 
-/** Creates an error that doesn't quote the URL, because a mistyped URL may contain a secret. */
+/** Returns an error that doesn't quote the URL, because a mistyped URL may contain a secret. */
 function refuse(what: string, hint: string): PricelakeError {
   return new PricelakeError('config', `source.baseUrl ${what}`, { hint });
 }
 
 /**
- * Resolves a path to its full form. Both `/items` and `/api/v1/items` become `/api/v1/items`. Percent-encodes
- * characters that a path can't contain, and leaves encoded ones unchanged.
- * @throws PricelakeError `usage` for a path that would leave the API (`..`)
+ * Returns the full form of a path. Both `/items` and `/api/v1/items` become `/api/v1/items`. Percent-encodes characters
+ * that a path can't contain. Doesn't change characters that are already encoded.
+ * @throws PricelakeError `usage` if the path leads out of the API (`..`)
  */
 export function resolvePath(path: string): string {
   const full = path.startsWith(`${API_ROOT}/`) ? path : `${API_ROOT}${path.startsWith('/') ? '' : '/'}${path}`;
@@ -63,7 +63,7 @@ export function resolvePath(path: string): string {
   return full.replace(/%(?![0-9a-f]{2})|[^\w\-.~!$&'()*+,;=:@/%]+/gi, encodeValue);
 }
 
-/** Builds the query string, including its `?`; empty if there are no values. */
+/** Builds the query string with its `?`. Returns an empty text if there are no values. */
 export function buildQuery(query: Query): string {
   const pairs = Object.entries(query)
     .filter((pair): pair is [string, QueryValue] => pair[1] !== undefined)
@@ -71,7 +71,7 @@ export function buildQuery(query: Query): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** Percent-encodes a value. A lone surrogate becomes U+FFFD, because encodeURIComponent would throw. */
+/** Percent-encodes a value. Replaces a lone surrogate by U+FFFD, because encodeURIComponent would throw. */
 function encodeValue(value: string | number | bigint | boolean): string {
   return encodeURIComponent(Buffer.from(String(value)).toString());
 }

@@ -12,7 +12,7 @@ import { Trouble } from './retry-policy.js';
 import type { ServiceClock } from './service-clock.js';
 import { type Answer, ExchangeFault, type Timeouts, type Transport } from './transport.js';
 
-/** The maximum number of bytes read from an error response to find its message. */
+/** The maximum number of bytes of an error response that are read to find its message. */
 const REFUSAL_BYTES = 64 * 1024;
 
 export type EndCall = (reached: boolean, answered: boolean) => void;
@@ -27,25 +27,26 @@ export interface AttemptContext {
   timeouts: Timeouts;
   io: Io;
   signal: AbortSignal;
-  /** Called before each request. Returns a function to call with the outcome. Throws if no call is left. */
+  /** Called before each request. Returns a function for the outcome. Throws if no call is left. */
   beginCall(): EndCall;
 }
 
 export interface Request {
   /** The path for the log, such as `/api/v1/items`. */
   path: string;
-  /** The start of error messages, such as `GET /api/v1/items`. */
+  /** The beginning of error messages, such as `GET /api/v1/items`. */
   where: string;
-  /** The path with base prefix and query. */
+  /** The path to request, with the base URL's path and the query. */
   target: string;
   mediaType: string;
-  /** True for an export. Its rows are billed, so it isn't retried once the service may have counted them. */
+  /** True for an export. It isn't retried once the service may have counted its rows, because they are billed. */
   billed: boolean;
 }
 
 /**
- * Sends a request and follows redirects within the origin. @throws unless the response is a 200 with the expected media
- * type: Trouble if another attempt may help, otherwise PricelakeError (API §7)
+ * Sends a request and follows redirects within the origin.
+ * @throws Trouble if another attempt may help, and PricelakeError otherwise (API §7), unless the response is a 200 with
+ * the expected media type
  */
 export async function openAnswer(request: Request, context: AttemptContext): Promise<Answer> {
   let { target } = request;
@@ -106,7 +107,7 @@ function explainExchangeFault(
     const message = `${request.where}: ${host} has a certificate that this machine doesn't trust (${reason})`;
     return new PricelakeError('config', message, { host, hint: CERTIFICATE_HINT }, { cause });
   }
-  // Another attempt would return the same headers.
+  // Another attempt would receive the same headers.
   if (hasSystemCode(cause, 'UND_ERR_HEADERS_OVERFLOW')) return refuseJson(`${request.where}: ${reason}`);
   const what = fault.sent ? `no response from ${host}` : `can't reach ${host}`;
   const facts = {
@@ -128,7 +129,7 @@ async function checkStatus(answer: Answer, request: Request, context: AttemptCon
   throw explainRefusal({ ...answer, body }, request.where, cleaner, io.now());
 }
 
-/** Rejects a 200 with an unexpected encoding or media type, which comes from a proxy or another service. */
+/** Rejects a 200 with an unexpected encoding or media type. A proxy or another service has sent it. */
 async function checkForm(answer: Answer, request: Request, context: AttemptContext): Promise<void> {
   const { where, mediaType } = request;
   if (readEncoding(answer.headers) === undefined) {
@@ -148,9 +149,9 @@ const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Returns the path and query of a redirect target. The API document doesn't mention redirects. Following one within the
- * origin is harmless, but any other would send the key to another server.
- * @throws PricelakeError `contract` if the target has another origin, or `Location` is missing or invalid
+ * Returns the path and query of a redirect. The API document doesn't mention redirects. A redirect within the origin is
+ * harmless, but any other would send the key to another server.
+ * @throws PricelakeError `contract` if the redirect leads to another origin, or if `Location` is missing or invalid
  */
 function resolveRedirect(
   where: string,
@@ -178,8 +179,9 @@ function resolveRedirect(
 }
 
 /**
- * Reads and decodes the whole body. @throws Trouble if the body is cut off, because a page may be requested again;
- * PricelakeError `contract` if it is too long or not JSON
+ * Reads and decodes the whole body.
+ * @throws Trouble if the body was cut off, because a page may be requested again; PricelakeError `contract` if the body
+ * is too long or isn't JSON
  */
 export async function readPage(answer: Answer, request: Request, context: AttemptContext): Promise<Buffer> {
   const { where } = request;
@@ -203,20 +205,20 @@ function breakOff(message: string, context: AttemptContext, cause?: unknown): Tr
   return new Trouble({ kind: 'fault', repeatable: true }, message, facts, { cause });
 }
 
-/** True if the body ends only when the connection closes, so a truncated body looks complete. */
+/** True if the body ends when the connection closes. A body that was cut off then looks complete. */
 function isUnframed(headers: Record<string, string>): boolean {
   return !['content-length', 'transfer-encoding', 'content-encoding'].some((name) => name in headers);
 }
 
 /**
- * Streams the decoded body of an export. Never repeats the request.
+ * Yields the decoded body of an export in chunks. Never repeats the request.
  * @throws PricelakeError `unavailable` with `facts.midStream` if the body is cut off, or `stopped`
  */
 export async function* guardStream(answer: Answer, request: Request, context: AttemptContext): AsyncGenerator<Buffer> {
   let received = 0;
   try {
     for await (const chunk of decodeBody(answer)) {
-      // The signal is checked for each chunk, because a megabyte of gzip may expand to a gigabyte.
+      // Checks the signal for each chunk, because a megabyte of gzip may expand to a gigabyte.
       if (context.signal.aborted) throw explainStop(request.where);
       received += chunk.length;
       yield chunk;

@@ -1,4 +1,4 @@
-/** Bytes that are buffered before the socket is paused. 1 MiB was fastest; more exceeds the CPU cache. */
+/** The number of buffered bytes at which the socket is paused. 1 MiB was fastest; more doesn't fit in the CPU cache. */
 const HIGH_WATER = 1024 * 1024;
 
 interface Tap {
@@ -8,8 +8,8 @@ interface Tap {
 }
 
 /**
- * Passes a response body from the socket to its reader without copying chunks. Pauses the socket while the reader is
- * behind. Measured over loopback, it is twice as fast as undici's Readable.
+ * Passes a response's body from the socket to a reader without copying chunks. Pauses the socket while the reader is
+ * behind. On the loopback interface, it was twice as fast as undici's Readable.
  */
 export class BodyQueue implements AsyncIterable<Buffer> {
   readonly #tap: Tap;
@@ -28,7 +28,7 @@ export class BodyQueue implements AsyncIterable<Buffer> {
     this.#now = now;
   }
 
-  /** Sets the minimum pace. If the body arrives more slowly, the reader's next read throws. */
+  /** Sets the minimum speed. If the body arrives more slowly, the reader's next read throws an error. */
   setPace(pace: BodyPace): void {
     this.#pace = new PaceWatch(pace, this.#now());
   }
@@ -48,7 +48,7 @@ export class BodyQueue implements AsyncIterable<Buffer> {
     this.#wake?.();
   }
 
-  /** Ends the body with an error. The reader still receives the chunks that arrived before it. */
+  /** Ends the body with an error. The reader first receives the chunks that have already arrived. */
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#error = error;
@@ -61,7 +61,7 @@ export class BodyQueue implements AsyncIterable<Buffer> {
     if (!this.#ended) this.#tap.close();
   }
 
-  /** Iterates over the chunks; for a single reader. Leaving the loop early closes the connection. */
+  /** Iterates over the chunks, for one reader. Leaving the loop early closes the connection. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, undefined> {
     try {
       for (;;) {
@@ -97,11 +97,11 @@ export class BodyQueue implements AsyncIterable<Buffer> {
 export interface BodyPace {
   /** The maximum time from the headers to the last byte, in milliseconds. */
   totalMs?: number;
-  /** At least `minBytes` must arrive in each `windowMs` milliseconds of waiting. */
+  /** In each `windowMs` milliseconds of waiting, at least `minBytes` must arrive. */
   minimum?: { windowMs: number; minBytes: number };
 }
 
-/** Detects a body that trickles in. Each byte restarts the idle timeout, so that timeout never fires. */
+/** Detects a body that arrives very slowly. An idle timeout doesn't, because each byte restarts it. */
 class PaceWatch {
   readonly #pace: BodyPace;
   readonly #endsAt: number;
@@ -114,8 +114,9 @@ class PaceWatch {
   }
 
   /**
-   * Checks the pace after a wait of `waitedMs` in which `bytes` arrived. Time that the reader spends on its own work
-   * doesn't count. @throws Error if the body is too slow
+   * Checks the speed after the reader has waited for `waitedMs` and received `bytes`. Time that the reader spends on
+   * its own work doesn't count.
+   * @throws Error if the body is too slow
    */
   check(now: number, waitedMs: number, bytes: number): void {
     const { totalMs = 0, minimum } = this.#pace;

@@ -23,63 +23,61 @@ import { type Answer, createTransport, DEFAULT_TIMEOUTS, type Timeouts } from '.
 export type { Query } from './api-url.js';
 
 export interface ClientOptions {
-  /** The service's address, optionally with a path. `/api/v1/…` is appended to it. */
+  /** The service's address, which may include a path. `/api/v1/…` is appended to it. */
   baseUrl: string;
   apiKey: string;
-  /**
-   * Time limits in milliseconds: connectMs 10,000, headersMs 120,000, stallMs 60,000, bodyMs 60,000; and exportPace.
-   */
+  /** Time limits in milliseconds. For the defaults, see `Timeouts`. */
   timeouts?: Partial<Timeouts>;
-  /** The maximum number of attempts of one call that may fail with network errors or 5xx. Default 8. */
+  /** The maximum number of attempts of a call after network errors or 5xx responses. Defaults to 8. */
   attempts?: number;
-  /** When aborted, all calls and streams end with PricelakeError `stopped`. */
+  /** When this signal aborts, all calls and streams end with PricelakeError `stopped`. */
   signal?: AbortSignal;
-  /** A call limit shared by several clients. */
+  /** A limit on calls that several clients share. */
   cap?: CallCap | undefined;
 }
 
-/** A call limit that outlives one client. It applies in addition to the client's own limit (`setCallLimit`). */
+/** A limit on calls that outlives a client. It applies in addition to the client's own limit (`setCallLimit`). */
 export interface CallCap {
-  /** Reserves a call before it is sent. @throws PricelakeError if no call is left */
+  /** Reserves a call that is about to be sent. @throws PricelakeError if no call is left */
   begin(): void;
-  /** Completes a reserved call. `reached` is false if the service never received the request. */
+  /** Ends a reserved call. @param reached false if the service never received the request */
   end(reached: boolean): void;
 }
 
 /**
  * Makes GET calls to the API (API §4, §5 and §7). `path` is a path from the API document, with or without `/api/v1`.
- * Each call throws PricelakeError `unauthorized`, `plan_refuses`, `quota`, `bad_request`, `not_found`, `contract`,
- * `unavailable` (after all retries), `stopped`, or the error given to `setCallLimit`.
+ * Every method throws PricelakeError `unauthorized`, `plan_refuses`, `quota`, `bad_request`, `not_found`, `contract`,
+ * `unavailable` (after all attempts), `stopped`, or the error given to `setCallLimit`.
  */
 export interface ApiClient {
-  /** Fetches a small JSON response, parses it without losing digits, and checks it against the schema. */
+  /** Requests a small JSON response, parses it without losing digits, and validates it. */
   json<T extends z.ZodType>(path: string, query: Query, schema: T): Promise<z.output<T>>;
-  /** Fetches a JSON response and returns its complete decoded body, which isn't parsed, and its headers. */
+  /** Requests a JSON response. Returns its headers and its decoded body, which isn't parsed. */
   bytes(path: string, query: Query): Promise<{ body: Buffer; headers: Record<string, string> }>;
   /**
-   * Streams a decoded export. If it is cut off, stalls or never begins, throws `unavailable` with `facts.midStream`.
-   * Isn't retried once rows may be billed. The caller must compare the number of rows with `X-Export-Rows`.
+   * Streams a decoded export. If it is cut off, stalls or never starts, throws `unavailable` with `facts.midStream`.
+   * Isn't retried once rows may have been billed. The caller must compare the number of rows with `X-Export-Rows`.
    */
   stream(path: string, query: Query): Promise<{ body: AsyncIterable<Buffer>; headers: Record<string, string> }>;
   /** Sets the rate to the plan's `ratePerSecond` (API §8); null means unlimited. */
   setRate(ratePerSecond: number | null): void;
   /**
    * Limits the number of further calls, including retries and redirects; null means unlimited. A call beyond the limit
-   * throws the error that `refuse` returns, given the number of calls made.
+   * throws the error that `refuse` returns. `refuse` receives the number of calls made.
    */
   setCallLimit(left: number | null, refuse: (made: number) => PricelakeError): void;
   /** The number of requests that reached the service, including retries and redirects. */
   calls(): number;
-  /** The number of requests that reached the service but didn't return 200, which it may or may not count. */
+  /** The number of requests that reached the service and didn't return 200. The service may or may not count them. */
   refusedCalls(): number;
-  /** The service's current time, based on the `Date` headers of its responses; undefined if none was valid. */
+  /** The service's current time, according to the `Date` headers of its responses; undefined if none was valid. */
   serviceTime(): Date | undefined;
   close(): Promise<void>;
 }
 
 /**
- * Creates a client for one service and one key, without opening a connection.
- * @throws PricelakeError `config` for an invalid `baseUrl` or `apiKey`
+ * Creates a client for one service and one key. Opens no connection yet.
+ * @throws PricelakeError `config` if `baseUrl` or `apiKey` is invalid
  */
 export function createClient(options: ClientOptions, io: Io): ApiClient {
   const stop = new AbortController();
@@ -143,13 +141,13 @@ function createContext(
 ): AttemptContext {
   const { apiKey } = options;
   const base = parseBaseUrl(options.baseUrl);
-  // A space or line break in the key would corrupt the headers.
+  // A space or a line break in the key would make the headers invalid.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
     const hint = 'Copy it again from the API section of the portal, without spaces or line breaks.';
     throw new PricelakeError('config', 'source.apiKey is empty or contains invalid characters', { hint });
   }
   if (base.cleartext) io.log('warn', 'api.cleartext', { host: base.host });
-  // Every pending call adds a listener, so many listeners don't indicate a leak.
+  // Each pending call adds a listener. Node would warn of a leak if there are many.
   setMaxListeners(0, signal);
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   return {
@@ -167,8 +165,8 @@ function createContext(
 }
 
 /**
- * Counts and limits the requests that reach the service. A pending request counts as made, so parallel requests never
- * exceed the limit.
+ * Counts and limits the requests that reach the service. A pending request counts as made, so that parallel requests
+ * can't exceed the limit.
  */
 function createCallCounter(cap: CallCap | undefined) {
   let made = 0;

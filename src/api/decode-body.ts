@@ -4,10 +4,10 @@ import { BYTE_ORDER_MARK, withoutMark } from '../formats/byte-order-mark.js';
 import type { Query } from './api-url.js';
 import type { Answer } from './transport.js';
 
-/** The buffer size in bytes. zlib's default of 16 KiB is a third slower. */
+/** The size of zlib's buffer in bytes. Its default of 16 KiB is slower by a third. */
 const PIECE = 256 * 1024;
 
-/** Returns the content encoding; undefined for one that was not requested. */
+/** Returns the content encoding, or undefined if the client hasn't requested this encoding. */
 export function readEncoding(headers: Record<string, string>): 'identity' | 'gzip' | undefined {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
   if (encoding === '' || encoding === 'identity') return 'identity';
@@ -15,8 +15,8 @@ export function readEncoding(headers: Record<string, string>): 'identity' | 'gzi
 }
 
 /**
- * Decodes a body with backpressure and strips a leading byte-order mark. Throws if a gzip body is truncated, corrupt or
- * empty, because zlib checks its length and checksum. An uncompressed body isn't copied.
+ * Decodes a body with backpressure, and removes a byte-order mark at its start. Throws if a gzip body is truncated,
+ * corrupt or empty, because zlib checks its length and checksum. Doesn't copy an uncompressed body.
  */
 export async function* decodeBody(answer: Answer): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0);
@@ -36,12 +36,12 @@ export async function* decodeBody(answer: Answer): AsyncGenerator<Buffer> {
 function decompress(answer: Answer): AsyncIterable<Buffer> {
   if (readEncoding(answer.headers) !== 'gzip') return answer.body;
   const gunzip = createGunzip({ chunkSize: PIECE });
-  // The reader gets the error through gunzip. This callback only prevents an unhandled rejection.
+  // The reader receives the error from `gunzip`. This callback only prevents an unhandled rejection.
   pipeline(Readable.from(answer.body, { objectMode: false, highWaterMark: PIECE }), gunzip, () => {});
   return gunzip;
 }
 
-/** Reads a whole body; returns undefined if it is longer than `maxBytes`. */
+/** Reads a whole body. Returns undefined if it is longer than `maxBytes`. */
 export async function collectBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -53,7 +53,7 @@ export async function collectBody(body: AsyncIterable<Buffer>, maxBytes: number)
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-/** Reads up to `maxBytes` from the start of a body. If the body fails, returns the bytes that arrived. Never throws. */
+/** Reads at most `maxBytes` from the start of a body. If the body fails, returns what has arrived. Never throws. */
 export async function collectStart(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -64,7 +64,7 @@ export async function collectStart(body: AsyncIterable<Buffer>, maxBytes: number
       if (size >= maxBytes) break;
     }
   } catch {
-    // An incomplete start is still useful in a message.
+    // An incomplete start of the body is still useful in a message.
   }
   return Buffer.concat(chunks).subarray(0, maxBytes);
 }
@@ -77,7 +77,7 @@ export function exportType(query: Query): string {
   return query.format === 'ndjson' ? 'application/x-ndjson' : 'text/csv';
 }
 
-/** True if the header has the expected media type, and its charset is UTF-8 or missing. */
+/** True if the header names the expected media type, and either UTF-8 or no charset. */
 export function isMediaType(header: string | undefined, expected: string): boolean {
   const [type, ...parameters] = header?.toLowerCase().split(';') ?? [];
   const charset = parameters

@@ -6,13 +6,13 @@ import AnyDispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { findProxy } from '../formats/find-proxy.js';
 
-// undici adds these methods only if the whole package is loaded. Tunnels need `connect`, webhooks `request`.
+// undici adds these methods only if the whole package is loaded. Tunnels need `connect`, and webhooks need `request`.
 Object.assign(AnyDispatcher.prototype, { connect, request });
 
 /**
- * Creates a dispatcher for connections to `origin`, direct or through a proxy. HTTPS is tunneled through the proxy,
- * which therefore sees neither the path nor the key.
- * @throws PricelakeError `config` for a proxy that is not an http or https URL
+ * Creates a dispatcher for connections to `origin`, direct or through a proxy. HTTPS goes through a tunnel, so that the
+ * proxy sees neither the path nor the key.
+ * @throws PricelakeError `config` if the proxy isn't an http or https URL
  */
 export function createDispatcher(origin: string, options: Agent.Options): Dispatcher {
   const proxy = findProxy(origin);

@@ -3,17 +3,17 @@ import { isTooDeep } from '../formats/json-scan.js';
 import { LIMITS } from '../io/limits.js';
 
 /**
- * Matches a number that a double may not represent exactly: 16 or more digits, or an exponent. A match inside a string
- * only costs time.
+ * Matches a number that a double may not represent exactly: 16 or more digits, or an exponent. If it matches inside a
+ * string, this only costs time.
  */
 const TOKEN_AT_RISK = /(?:^|[:,[\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
 
 const INTEGER = /^-?\d+$/;
 
 /**
- * Parses JSON without losing digits: safe integers as numbers, others as bigints, and decimals as numbers if a double
- * prints the same digits, otherwise as LosslessNumber. The last value of a repeated key wins.
- * @throws SyntaxError if the text is not JSON, or is nested too deeply
+ * Parses JSON without losing digits. Safe integers become numbers, and other integers bigints. A decimal becomes a
+ * number if a double prints the same digits, otherwise a LosslessNumber. If a key is repeated, its last value is used.
+ * @throws SyntaxError if the text isn't JSON, or is nested too deeply
  */
 export function parseExactJson(text: string): unknown {
   if (isTooDeep(text)) throw new SyntaxError(`nested more than ${LIMITS.jsonDepth} levels deep`);

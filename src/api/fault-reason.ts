@@ -3,16 +3,16 @@ import type { Timeouts } from './transport.js';
 
 interface FaultReason {
   reason: string;
-  /** False if a retry can't help, for example after a certificate error. */
+  /** True if a retry may help. False, for example, after a certificate error. */
   passing: boolean;
-  /** True if the service's certificate was rejected. */
+  /** True if this machine has rejected the service's certificate. */
   isCertificate: boolean;
-  /** An error with only the message and code, because the original error may contain received bytes. */
+  /** An error that has only the message and the code, because the original error may contain received bytes. */
   cause: Error;
 }
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/;
-/** Codes of errors that a retry can't fix, because the service doesn't support TLS. */
+/** The codes of TLS errors that a retry can't fix, for example because the service doesn't support TLS. */
 const LASTING = /ERR_SSL_/;
 
 /** True if the error code means that a server's certificate was rejected. */
@@ -22,7 +22,7 @@ export const isCertificateCode = (code: string | undefined): boolean => CERTIFIC
 export const CERTIFICATE_HINT =
   'If your network has its own certificate authority, set NODE_EXTRA_CA_CERTS to its certificate file (PEM) and run the command again.';
 
-/** Explains a network error (Node, undici, zlib) by a system code in its causes, or by its message. */
+/** Explains a network error of Node, undici or zlib, by a system code among its causes or by its message. */
 export function explainFault(error: unknown, timeouts: Timeouts, cleaner: Cleaner): FaultReason {
   const code = findCode(error);
   const message = cleaner.text(error instanceof Error ? error.message : String(error));

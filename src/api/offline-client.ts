@@ -1,7 +1,7 @@
 import { PricelakeError } from '../io/errors.js';
 import type { ApiClient } from './client.js';
 
-/** Creates a client for work that must not call the service. Every request throws PricelakeError `offline`. */
+/** Creates a client for commands that must not call the service. Each request throws PricelakeError `offline`. */
 export function createOfflineClient(purpose: string): ApiClient {
   const refuse = async (path: string): Promise<never> => {
     throw new PricelakeError(

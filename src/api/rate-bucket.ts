@@ -1,13 +1,13 @@
 import type { Io } from '../io/io.js';
 
-/** Requests per second until the plan is known. Only `/plan` is called before then. */
+/** The number of requests per second until the plan is known. Before that, only `/plan` is requested. */
 const CAREFUL_RATE = 2;
 
 export type RateBucket = ReturnType<typeof createRateBucket>;
 
 /**
- * Creates a token bucket with a single token, so calls are evenly spaced and never come in bursts. The API document
- * doesn't define how the service measures a second, and evenly spaced calls satisfy any definition.
+ * Creates a token bucket with a single token, so that calls are evenly spaced, without bursts. The API document doesn't
+ * define how the service measures a second. Evenly spaced calls satisfy every definition.
  */
 export function createRateBucket(io: Io) {
   let intervalMs = 1000 / CAREFUL_RATE;
@@ -22,13 +22,13 @@ export function createRateBucket(io: Io) {
       signal?.throwIfAborted();
       refuseWhileClosed();
       const now = io.now().getTime();
-      // The wait is capped, so if the clock is set back, the call waits for one interval at most.
+      // Limits the wait. If the clock is set back, a call waits for one interval at most.
       const pacing = seen === undefined ? Math.min(lastAt + intervalMs - now, intervalMs) : 0;
       seen = pause;
       const waitMs = Math.max(0, pacing, countRest(pause, now));
       lastAt = now + waitMs;
       if (waitMs > 0) await io.sleep(waitMs, signal);
-      // Another call may have requested a new pause during the sleep.
+      // During the sleep, another call may have requested a new pause.
     } while (seen !== pause);
     refuseWhileClosed();
   }
@@ -38,7 +38,7 @@ export function createRateBucket(io: Io) {
   }
 
   return {
-    /** Acquires the token, first come, first served. Rejects with the signal's reason when it is aborted. */
+    /** Waits for the token, in the order of the calls. Rejects with the signal's reason if the signal aborts. */
     take(signal?: AbortSignal): Promise<void> {
       const turn = queue.then(() => waitTurn(signal));
       queue = turn.catch(() => {});
@@ -49,19 +49,19 @@ export function createRateBucket(io: Io) {
       const rate = ratePerSecond !== null && !(ratePerSecond > 0) ? CAREFUL_RATE : ratePerSecond;
       intervalMs = rate === null ? 0 : 1000 / rate;
     },
-    /** Blocks all calls, including queued ones, for `ms` milliseconds. A shorter pause doesn't replace a longer one. */
+    /** Delays all calls, including queued ones, for `ms` milliseconds. Doesn't shorten a longer pause. */
     pause(ms: number): void {
       const at = io.now().getTime();
       if (ms > countRest(pause, at)) pause = { at, ms };
     },
-    /** For `ms` milliseconds, rejects queued and new calls with `error`. */
+    /** Rejects queued and new calls with `error` for `ms` milliseconds. */
     close(ms: number, error: Error): void {
       closed = { at: io.now().getTime(), ms, error };
     },
   };
 }
 
-/** Returns the remaining milliseconds of a pause. The result never exceeds `ms`, even if the clock was set back. */
+/** Returns the remaining milliseconds of a pause, at most `ms`, even if the clock was set back. */
 function countRest({ at, ms }: { at: number; ms: number }, now: number): number {
   return Math.min(at + ms - now, ms);
 }

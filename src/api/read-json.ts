@@ -7,12 +7,12 @@ import { parseExactJson } from './exact-json.js';
 const SHOWN_ISSUES = 3;
 const SHOWN_VALUE = 80;
 
-/** Parses a JSON body. @param where starts the error message. @throws PricelakeError `contract` if it isn't JSON */
+/** Parses a JSON body. @param where the start of error messages @throws PricelakeError `contract` if it isn't JSON */
 export function parseJsonBody(body: Buffer, where: string, cleaner: Cleaner): unknown {
   try {
     return parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (error) {
-    // V8's message quotes part of the text. If it cut through the key, the cleaner wouldn't recognize the key.
+    // V8's message quotes a part of the text. A part of the key wouldn't be recognized and redacted, so it is removed.
     const said = (error instanceof Error ? error.message : String(error)).replace(/, (?:\.{3})?".*$/s, '');
     throw refuseJson(
       `${where}: the response is not JSON (${cleaner.text(said)}); it starts with ${showText(body, cleaner)}`,
@@ -20,7 +20,7 @@ export function parseJsonBody(body: Buffer, where: string, cleaner: Cleaner): un
   }
 }
 
-/** Validates a response. @throws PricelakeError `contract` that gives the path and value of each mismatch */
+/** Validates a response. @throws PricelakeError `contract` with the path and the value of each mismatch */
 export function checkAnswer<T extends z.ZodType>(
   value: unknown,
   schema: T,
@@ -40,8 +40,8 @@ export function checkAnswer<T extends z.ZodType>(
 }
 
 /**
- * Checks whether a body starts and ends like complete JSON. Every API response is an object or an array. If the body
- * ends only when the connection closes, only its last character can show that it was cut off.
+ * Determines whether a body starts and ends like complete JSON. Every response of the API is an object or an array. If
+ * the body ends when the connection closes, only its last character can show that it was cut off.
  */
 export function judgeJson(body: Buffer): 'whole' | 'cut' | 'not_json' {
   const text = body.subarray(0, 64).toString().trimStart();

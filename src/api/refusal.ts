@@ -7,9 +7,9 @@ import type { Answer } from './transport.js';
 
 type RefusedAnswer = Omit<Answer, 'body'> & { body: Buffer };
 
-/** The fields read from an error body (API §7). */
+/** What is read from an error response (API §7). */
 interface ErrorBody {
-  /** False if the body isn't an API error, for example a proxy's error page. */
+  /** False if the response isn't from the API, for example if it is a proxy's error page. */
   genuine: boolean;
   said: string;
   limit: string | undefined;
@@ -17,8 +17,8 @@ interface ErrorBody {
 }
 
 /**
- * Converts an error response (API §7) to an error. A rate-limit 429 or a 5xx becomes Trouble, which may be retried;
- * any other response becomes a PricelakeError.
+ * Converts an error response (API §7) to an error. For a 429 because of the rate, or a 5xx, this is Trouble, which may
+ * be retried. For any other response, it is a PricelakeError.
  */
 export function explainRefusal(
   answer: RefusedAnswer,
@@ -34,7 +34,7 @@ export function explainRefusal(
   if (status >= 500) return new Trouble({ kind: 'fault', retryAfterMs, repeatable: true }, message, body.facts);
   const hint = HINTS[status];
   const code = CODES[status];
-  // A 404 from a proxy or another server must not be mistaken for a missing item.
+  // A 404 by a proxy or another server doesn't mean that the item is missing.
   if (code === undefined || (code === 'not_found' && !body.genuine)) {
     return new PricelakeError('contract', `${message}, which the API document doesn't allow`, {
       ...body.facts,
@@ -56,7 +56,7 @@ const HINTS: Partial<Record<number, string>> = {
   402: "See the plans at upgradeUrl, or stop using features that the plan doesn't include.",
 };
 
-/** Explains a 429. If its limit can't be read, assumes the rate limit, because that wait is short and bounded. */
+/** Explains a 429. If the limit can't be read, assumes the rate limit, because its wait is short and bounded. */
 function explainTooMany(
   retryAfterMs: number | undefined,
   body: ErrorBody,
@@ -71,7 +71,7 @@ function explainTooMany(
   return new PricelakeError('quota', message, { ...body.facts, nextRunAt, hint });
 }
 
-/** Returns when the monthly counters reset: the first day of the next month, 00:00 UTC (API §8). */
+/** Returns the time at which the monthly counters reset: the first of the next month, 00:00 UTC (API §8). */
 function startOfNextMonth(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
 }

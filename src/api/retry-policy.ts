@@ -2,14 +2,14 @@ import { type ErrorFacts, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { RateBucket } from './rate-bucket.js';
 
-/** The maximum number of attempts of a call that may fail with network errors or 5xx. */
+/** The maximum number of attempts of a call after network errors or 5xx responses. */
 export const DEFAULT_ATTEMPTS = 8;
-/** The maximum number of attempts of a call that may fail with 429 `ratePerSecond`. */
+/** The maximum number of attempts of a call after 429 responses because of `ratePerSecond`. */
 const RATE_LIMITED_ATTEMPTS = 30;
-/** The maximum delay before the second attempt, in milliseconds. */
+/** The maximum pause before the second attempt, in milliseconds. */
 const BASE_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
-/** The maximum Retry-After that is honored, in milliseconds. A longer one ends the call. */
+/** The longest Retry-After that is obeyed, in milliseconds. If it is longer, the call fails. */
 const LONGEST_WAIT_MS = 120_000;
 
 type Tries = { faults: number; rateLimited: number };
@@ -17,9 +17,9 @@ type Tries = { faults: number; rateLimited: number };
 interface Setback {
   /** The kind of failure. `fault` is a network error or a 5xx response. */
   kind: 'fault' | 'rate_limited';
-  /** The wait that the service requested. */
+  /** The pause that the service has requested. */
   retryAfterMs?: number | undefined;
-  /** False if a retry might be billed twice. */
+  /** False if a retry might be billed again. */
   repeatable: boolean;
 }
 
@@ -28,23 +28,23 @@ type Decision =
   | { retry: false; because: 'unrepeatable' | 'attempts' }
   | { retry: false; because: 'wait_too_long'; waitMs: number };
 
-/** Decides whether to retry a failed call, and how long to wait. @param random uniform in [0, 1) */
+/** Decides whether to retry a failed call, and after what pause. @param random a random number in [0, 1) */
 export function decideRetry(setback: Setback, tries: Tries, attempts: number, random: number): Decision {
   if (!setback.repeatable) return { retry: false, because: 'unrepeatable' };
   const asked = setback.retryAfterMs ?? 0;
-  // Checked before the number of attempts, so that the caller learns when to try again.
+  // This check precedes the number of attempts, so that the caller learns when to try again.
   if (asked > LONGEST_WAIT_MS) return { retry: false, because: 'wait_too_long', waitMs: asked };
   const limited = setback.kind === 'rate_limited';
   const [made, allowed] = limited ? [tries.rateLimited, RATE_LIMITED_ATTEMPTS] : [tries.faults, attempts];
   if (made >= allowed) return { retry: false, because: 'attempts' };
-  // Full jitter: a uniform delay between 0 and a ceiling that doubles with each failure.
+  // The pause is random (full jitter), between 0 and a limit that doubles with each failure.
   const backoff = Math.round(random * Math.min(LONGEST_BACKOFF_MS, BASE_MS * 2 ** (made - 1)));
-  // The Retry-After of a 429 is used exactly, unless it is 0. For a 5xx it is a minimum, because without jitter all
-  // clients would retry at the same time.
+  // For a 429, waits exactly for its Retry-After, unless this is 0. For a 5xx, waits for at least its Retry-After,
+  // because without a random part, all clients would retry at the same time.
   return { retry: true, waitMs: limited && asked > 0 ? asked : Math.max(asked, backoff) };
 }
 
-/** A failed attempt that may be retried. Only thrown within src/api. */
+/** An attempt has failed, and may be repeated. This error never leaves src/api. */
 export class Trouble extends Error {
   readonly setback: Setback;
   readonly facts: ErrorFacts;
@@ -55,7 +55,7 @@ export class Trouble extends Error {
     this.facts = facts;
   }
 
-  /** Creates the error to throw when the call isn't retried again. */
+  /** Returns the error to throw if the call isn't repeated again. */
   giveUp(decision: Decision & { retry: false }, attempts: number, now: Date): PricelakeError {
     const facts: ErrorFacts = { ...this.facts, attempts };
     let message = this.#tell(attempts);
@@ -66,7 +66,7 @@ export class Trouble extends Error {
     return new PricelakeError('unavailable', message, facts, this.cause === undefined ? {} : { cause: this.cause });
   }
 
-  /** Creates the error for an interrupted wait, with the reasons for the wait and the interruption. */
+  /** Returns the error for a wait that was interrupted. It says why the call was waiting, and what interrupted it. */
   endBy({ code, message, facts }: PricelakeError, attempts: number): PricelakeError {
     const summary = `${this.#tell(attempts)}; ${message}`;
     return new PricelakeError(code, summary, { ...facts, ...this.facts, attempts }, { cause: this.cause });
@@ -79,7 +79,7 @@ export class Trouble extends Error {
 
 interface RetryContext {
   path: string;
-  /** The maximum number of attempts of a call that may fail with network errors or 5xx. */
+  /** The maximum number of attempts of a call after network errors or 5xx responses. */
   attempts: number;
   bucket: RateBucket;
   io: Io;
@@ -87,15 +87,16 @@ interface RetryContext {
 }
 
 /**
- * Runs a call with retries. Each attempt acquires a token. A rate limit or Retry-After pauses all calls of the client;
- * other failures pause only this call. If the requested wait is too long, fails all calls it would delay.
- * @throws PricelakeError `unavailable` after the last attempt; `deadline`, with the last failure, if a wait is too long
+ * Makes a call with retries. Each attempt takes a token. After a rate limit or Retry-After, all calls of the client
+ * pause; after another failure, only this call does. If the requested pause is too long, all delayed calls fail.
+ * @throws PricelakeError `unavailable` after the last attempt; `deadline`, with the last failure, if a pause is too
+ * long
  */
 export async function runWithRetries<T>(context: RetryContext, attempt: () => Promise<T>): Promise<T> {
   const { path, bucket, io, signal } = context;
   const tries: Tries = { faults: 0, rateLimited: 0 };
   let last: Trouble | undefined;
-  /** The deadline error doesn't include the reason for the wait, so the last failure is added to it. */
+  /** Adds the last failure to a deadline error, which doesn't say why the call was waiting. */
   const waitFor = (wait: Promise<void>) =>
     wait.catch((error: unknown) => {
       const isLate = error instanceof PricelakeError && error.code === 'deadline';

@@ -6,15 +6,15 @@ import { createDispatcher } from './dispatcher.js';
 
 /** Time limits in milliseconds. */
 export interface Timeouts {
-  /** The limit for opening a connection, including TLS. Default 10,000. */
+  /** The limit for opening a connection, including TLS. Defaults to 10,000. */
   connectMs: number;
-  /** The limit from the request to the headers, because an export may count its rows first. Default 120,000. */
+  /** The limit from the request to the headers. An export may count its rows first. Defaults to 120,000. */
   headersMs: number;
-  /** The limit between two chunks of a body while the reader waits. Default 60,000. */
+  /** The limit between two chunks of a body, while the reader waits. Defaults to 60,000. */
   stallMs: number;
-  /** The limit from the headers to the last byte, except for exports. Default 60,000. */
+  /** The limit from the headers to the last byte of a body that isn't an export. Defaults to 60,000. */
   bodyMs: number;
-  /** The minimum pace of an export while the reader waits. Default 64 KiB per 120,000 ms. */
+  /** The minimum speed of an export, while the reader waits. Defaults to 64 KiB in 120,000 ms. */
   exportPace: NonNullable<BodyPace['minimum']>;
 }
 
@@ -26,20 +26,20 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
   exportPace: LIMITS.exportPace,
 };
 
-/** The maximum number of connections. Further calls are queued. */
+/** The maximum number of connections. More calls than this wait. */
 const MAX_CONNECTIONS = 64;
 
 export interface Answer {
   status: number;
   /** Header names are lowercase. Repeated headers are joined with commas. */
   headers: Record<string, string>;
-  /** The undecoded body. It must be read or discarded, because an unread body occupies its connection. */
+  /** The body before decoding. It must be read or discarded, because an unread body blocks its connection. */
   body: BodyQueue;
 }
 
-/** Thrown if an exchange fails before its headers are complete. */
+/** A request failed before its response's headers were complete. */
 export class ExchangeFault extends Error {
-  /** True if the request may have reached the service, which may count it. */
+  /** True if the request may have reached the service, so that the service may count it. */
   readonly sent: boolean;
 
   constructor(sent: boolean, cause: unknown) {
@@ -50,17 +50,17 @@ export class ExchangeFault extends Error {
 
 export type Transport = ReturnType<typeof createTransport>;
 
-/** Sends requests through one undici dispatcher with keep-alive. Doesn't retry, redirect or decode. */
+/** Sends requests with undici over persistent connections. Doesn't retry, follow redirects or decode. */
 export function createTransport(origin: string, timeouts: Timeouts) {
   const agent = createDispatcher(origin, {
     connect: { timeout: timeouts.connectMs },
     connections: MAX_CONNECTIONS,
   });
-  // The limits are set on each request, because undici doesn't set them for connections to a proxy.
+  // Sets the limits for each request, because undici doesn't apply a dispatcher's limits to connections to a proxy.
   const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.stallMs };
   const underWay = new Set<(reason: Error) => void>();
 
-  /** Sends a GET request. @param path including the query. @throws ExchangeFault and no other error */
+  /** Sends a GET request. @param path the path with its query @throws ExchangeFault, never another error */
   function get(path: string, headers: Record<string, string>): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const { handler, abort } = createExchange(resolve, reject, () => underWay.delete(abort), timeouts);
@@ -71,7 +71,7 @@ export function createTransport(origin: string, timeouts: Timeouts) {
 
   return {
     get,
-    /** Aborts all exchanges with `reason`. */
+    /** Aborts all requests in progress with `reason`. */
     abort(reason: Error): void {
       for (const abort of [...underWay]) abort(reason);
     },
@@ -106,7 +106,7 @@ function createExchange(
     },
     onResponseStart(controller, status, headers) {
       if (status < 200) {
-        // undici restarts its timeout after each interim response, so the total time is checked here.
+        // Checks the total time, because undici restarts its timeout after each interim response.
         if (performance.now() - sentAt > headersMs) controller.abort(new errors.HeadersTimeoutError());
         return;
       }
@@ -116,7 +116,7 @@ function createExchange(
         close: () => controller.abort(new Error('the rest of the body is not wanted')),
       });
       body = queue;
-      // An interim response has neither a body nor an end, so these are set only for a final one.
+      // Only a final response has a body and an end, so these handlers are set here.
       handler.onResponseData = (_controller, chunk) => queue.push(chunk);
       handler.onResponseEnd = () => {
         finish();
@@ -129,7 +129,7 @@ function createExchange(
 
   function abort(reason: Error): void {
     aborted = reason;
-    // The connection is still being opened, so the abort happens as soon as the request starts.
+    // If the connection is still being opened, the request is aborted as soon as it starts.
     if (breakOff === undefined) fail(reason);
     else breakOff(reason);
   }

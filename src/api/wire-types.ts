@@ -1,4 +1,4 @@
-/** Zod types for JSON values that zod's own types don't cover. Their metadata goes into the OpenAPI document. */
+/** Zod types for JSON values that zod's own types don't describe. Their metadata appears in the OpenAPI document. */
 import { isLosslessNumber } from 'lossless-json';
 import * as z from 'zod';
 
@@ -6,8 +6,8 @@ const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
 /**
- * An int64 as a bigint. Accepts the integers of the exact JSON parser: safe ones as numbers, larger ones as bigints.
- * Rejects fractions, strings and rounded numbers.
+ * An int64 as a bigint. Accepts the integers that the exact JSON parser returns: safe integers as numbers, larger ones
+ * as bigints. Rejects fractions, strings and rounded numbers.
  */
 export const int64 = z
   .union([z.bigint(), z.number().int()])
@@ -19,18 +19,18 @@ export const int32 = z.number().int().meta({ format: 'int32' });
 
 const UTC_DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]00:?00)?$/;
 
-/** A UTC time as ISO 8601 text, because a JavaScript Date would drop the microseconds. */
+/** A UTC time as ISO 8601 text. A Date of JavaScript would lose the microseconds. */
 export const dateTime = z
   .string()
   .refine((text) => UTC_DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)), 'not a date-time in UTC')
   .meta({ format: 'date-time' });
 
-/** Converts the bigints and LosslessNumbers of the exact parser to numbers, and nothing else. */
+/** Converts the exact parser's bigints and LosslessNumbers to numbers. Returns other values unchanged. */
 export function toDouble(value: unknown): unknown {
-  // LosslessNumber's own valueOf throws on overflow. This conversion returns Infinity, which zod rejects.
+  // LosslessNumber's valueOf throws if the number is too large. Number() returns Infinity, which zod rejects.
   if (isLosslessNumber(value)) return Number(value.value);
   return typeof value === 'bigint' ? Number(value) : value;
 }
 
-/** A decimal, rounded to a double. Only for responses that people read or tests compare; tables use the raw text. */
+/** A decimal, rounded to a double. Only for responses that people read or tests compare. Tables use the raw text. */
 export const decimal = z.preprocess(toDouble, z.number()).meta({ type: 'number' });

@@ -3,39 +3,39 @@ import { countOf } from '../formats/count.js';
 import { type ErrorCode, PricelakeError } from '../io/errors.js';
 import type { BudgetShare } from './budget-share.js';
 
-/** A monthly cap, as a percentage of the plan's limit or as a number. */
+/** A monthly maximum, as a percentage of the plan's limit or as a number. */
 export type Cap = { percent: number } | { count: number };
 
-/** The `budget` section of the pipeline file: monthly limits for all runs together. */
+/** The section `budget` of the pipeline file: monthly limits for all runs together. */
 export interface Budget {
   calls: Cap;
-  /** A percentage holds the rest of the plan's rows in reserve, and is ignored if overage is allowed. */
+  /** With a percentage, the rest of the plan's rows is kept in reserve. Ignored if overage is allowed. */
   exportRows: Cap;
   /** The maximum number of started overage blocks that may be billed; null means unlimited. */
   overage: number | null;
-  /** The part of the budget for this run, if it belongs to one of several shards. */
+  /** If several shards share the budget, this shard's part of it. */
   share?: BudgetShare | undefined;
 }
 
 export interface RunCaps {
-  /** The maximum number of export rows for the run, including its earlier attempts. */
+  /** The maximum number of export rows for all attempts of the run together. */
   maxRows?: number | undefined;
-  /** The maximum number of overage blocks that may be billed to the run. Replaces `budget.overage`. */
+  /** The maximum number of overage blocks that may be billed for the run. It replaces `budget.overage`. */
   maxOverage?: number | undefined;
   /** Called for each export with its rows and the maximum number of overage blocks that may be billed for it. */
   onExport?: ((rows: bigint, blocks: bigint) => void) | undefined;
 }
 
-/** The parts of the plan that limit a run. Nullable fields may be missing, because a service may omit nulls. */
+/** The parts of the account's plan that limit a run. A service may omit nulls, so nullable fields may be missing. */
 interface PlanFacts {
   limits: PlanInfo['limits'];
-  /** May be a status that isn't in the API document. */
+  /** A status from the API document, or an unknown one. */
   status?: string | null | undefined;
   usage?: PlanInfo['usage'] | undefined;
 }
 
 export interface Bound {
-  /** The rule's name, as the user knows it: `budget.calls`, `--max-rows`, `apiCallsPerMonth`. */
+  /** The name of the rule that the user knows, such as `budget.calls`, `--max-rows` or `apiCallsPerMonth`. */
   rule: string;
   allowed: bigint;
   used: bigint;
@@ -45,17 +45,17 @@ export interface Bound {
 
 /** The calls, rows and overage blocks that a run may still use. */
 export interface Allowance {
-  /** The tightest rule for calls; undefined if calls are unlimited. */
+  /** The strictest rule for calls; undefined if calls are unlimited. */
   calls: Bound | undefined;
-  /** The tightest rule for export rows, except the plan's quota; undefined if there is none. */
+  /** The strictest rule for export rows, apart from the plan's quota; undefined if there is none. */
   rows: Bound | undefined;
   /** The plan's quota of export rows; undefined if it is unlimited. */
   quota: Bound | undefined;
-  /** False if the service truncates an export at the quota (Free plan, trial) instead of billing more rows. */
+  /** True if the service bills rows beyond the quota. False if it truncates the export instead (Free plan, trial). */
   bills: boolean;
   /** The overage blocks that may still be billed; null means unlimited. */
   blocks: bigint | null;
-  /** When the month's counters reset; undefined if usage isn't counted. */
+  /** The time at which the monthly counters reset; undefined if the service doesn't count usage. */
   resetsAt: Date | undefined;
 }
 
@@ -68,13 +68,13 @@ export const NO_EXPORTS: Allowance = {
   resetsAt: undefined,
 };
 
-/** The statuses for which the API document says that rows beyond the quota are billed, not truncated. */
+/** The plan statuses for which, according to the API document, rows beyond the quota are billed, not truncated. */
 const BILLING: ReadonlySet<PlanFacts['status']> = new Set(['ACTIVE', 'PAST_DUE', 'CANCELED']);
 
 /**
- * Computes what a run may still use under the plan (API §8), the budget and the command line. Calls with an
- * operator's token aren't counted (API §2, PlanInfo), so percentages and quotas don't limit them, and numbers apply
- * to each run.
+ * Computes what a run may still use, given the plan (API §8), the budget and the command line. The service doesn't
+ * count usage with an operator's token (API §2, PlanInfo). In that case, percentages and quotas don't apply, and
+ * numbers apply to each run.
  */
 export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budget, caps: RunCaps = {}): Allowance {
   const isCounted = usage !== undefined && usage !== null;
@@ -112,7 +112,7 @@ export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budg
       bind('exportRowsPerMonth', rowLimit, rows, isCounted),
       shared('exportRowsPerMonth', [rowLimit], own?.exportRows),
     ),
-    // API §4, /export, quota rules 2 and 3; §8: only the Free plan has no feed.
+    // See quota rules 2 and 3 of /export (API §4). Only the Free plan has no feed (API §8).
     bills: BILLING.has(status) && limits.changeFeed !== false,
     blocks:
       agreed === null
@@ -124,7 +124,7 @@ export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budg
   };
 }
 
-/** Returns a part of a limit. Rounds down, so that the parts never exceed the whole. */
+/** Returns a part of a limit, rounded down, so that all parts together don't exceed the limit. */
 function takePart(limit: bigint | undefined, part: number): bigint | undefined {
   return limit === undefined ? undefined : BigInt(Math.floor(Number(limit) * part));
 }
@@ -160,13 +160,13 @@ export function countCallsLeft({ calls }: Pick<Allowance, 'calls'>, made: bigint
   return calls === undefined ? null : atLeastZero(countLeft(calls) - made);
 }
 
-/** Returns the number of export rows left that won't be billed; null means unlimited. */
+/** Returns the number of export rows that may be used without being billed; null means unlimited. */
 export function countRowsLeft({ rows, quota }: Pick<Allowance, 'rows' | 'quota'>): bigint | null {
   const tightest = findTightest(rows, quota);
   return tightest === undefined ? null : countLeft(tightest);
 }
 
-/** The calls reserved for the rest of a run: datasets, the feed, whole reads, the sample. */
+/** The number of calls to keep for the rest of a run: the datasets, the feed, full item reads, and the sample. */
 export const RESERVED_CALLS = 50n;
 
 export function countBesideRun(wanted: number, callsLeft: bigint | null): number {
@@ -177,15 +177,15 @@ function atLeastZero(count: bigint): bigint {
   return count > 0n ? count : 0n;
 }
 
-/** The rows in a block. The service bills each started block (API §4, /export, quota rule 2). */
+/** The number of rows in an overage block. The service bills each started block (API §4, /export, quota rule 2). */
 const BLOCK_ROWS = 10_000n;
 
-/** Counts the blocks that the rows beyond the quota would start. */
+/** Returns the number of blocks that these rows beyond the quota would start. */
 export function countBlocks(rowsBeyond: bigint): bigint {
   return (atLeastZero(rowsBeyond) + BLOCK_ROWS - 1n) / BLOCK_ROWS;
 }
 
-/** Creates the error for one more call after `made` calls of this run (`ApiClient.setCallLimit`). */
+/** Returns the error for another call after the run has made `made` calls (`ApiClient.setCallLimit`). */
 export function refuseCall({ calls, resetsAt }: Pick<Allowance, 'calls' | 'resetsAt'>, made: number): PricelakeError {
   const bound = calls ?? { rule: 'budget.calls', allowed: 0n, used: 0n, monthly: true };
   const { rule, allowed, monthly } = bound;

@@ -4,34 +4,34 @@ import { type BrokenExport, listBrokenExports, type Memory } from '../journal/me
 
 export type LostExport = Pick<BrokenExport, 'rows' | 'reason' | 'format'>;
 
-/** True if an export was interrupted, so another attempt may complete it. */
+/** True if an export was interrupted. Another attempt may complete it. */
 export function isBreak(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.code === 'snapshot_incomplete' || error.facts.midStream === true);
 }
 
-/** True if rows may have been billed that the run can't use. */
+/** True if rows may have been billed although the run can't use them. */
 export function isLoss(error: unknown): error is PricelakeError {
   return isBreak(error) || (error instanceof PricelakeError && error.code === 'contract');
 }
 
 const HOUR_MS = 3600 * 1000;
-/** The maximum pause between attempts. Exports are retried indefinitely, because the service may recover. */
+/** The maximum pause between attempts. Attempts never end, because the service may recover. */
 const LONGEST_WAIT_MS = 7 * 24 * HOUR_MS;
 
-/** Returns when to try again: immediately after the first failed run, then after 1, 2, 4… hours, up to 7 days. */
+/** Returns when to try again: at once after the first failed run, then after 1, 2, 4… hours, up to 7 days. */
 export function findRetryAt({ runs, at }: Pick<BrokenExport, 'runs' | 'at'>): Date {
   const waitMs = runs < 2 ? 0 : Math.min(LONGEST_WAIT_MS, HOUR_MS * 2 ** (runs - 2));
   return new Date(at.getTime() + waitMs);
 }
 
 /**
- * Returns how many attempts a run may make: `usual` attempts, or one if an earlier run failed, or none before the next
- * attempt is due or if the format can't be read.
+ * Returns how many attempts a run may make: `usual` attempts, or one if an earlier run failed. Returns 0 if it is too
+ * early for another attempt, or if the format can't be parsed.
  */
 export function countAttempts(broken: BrokenExport | undefined, usual: number, now: Date): number {
   if (broken === undefined) return usual;
   if (broken.format !== undefined) return 0;
-  // A failure time in the future comes from a wrong clock, so it is ignored.
+  // A failure in the future was recorded with a wrong clock, so its time is ignored.
   const isDue = now >= findRetryAt(broken) || now < broken.at;
   return isDue ? 1 : 0;
 }
@@ -60,9 +60,9 @@ export function explainBroken(broken: BrokenExport): string {
 
 export interface ExportMemory {
   list(): BrokenExport[];
-  /** Records a failed export. Call it when a run has used its attempts. The record is durable once this resolves. */
+  /** Records a failed export durably. Call it when a run has used all its attempts. */
   note(name: string, lost: LostExport): Promise<BrokenExport>;
-  /** Removes the record. Call it when the export is complete. */
+  /** Deletes the record. Call it when the export has succeeded. */
   forget(name: string): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function nameChangedExport(dataset: bigint | undefined): string {
   return dataset === undefined ? CHANGED : `dataset-${dataset}-${CHANGED}`;
 }
 
-/** Returns the failed export of a part's changed items if it is too early for the next attempt. */
+/** Returns the failed export of a dataset's changed items if it is too early for another attempt. */
 export function findBrokenChanged(
   { list }: ExportMemory,
   now: Date,
@@ -81,10 +81,7 @@ export function findBrokenChanged(
   return findWaiting(list(), now, (name) => name === nameChangedExport(dataset));
 }
 
-/**
- * Returns a failed export of a complete copy if it is too early for the next attempt. @param shards the copy's shards,
- * if known
- */
+/** Returns a failed export of a complete copy if it is too early for another attempt. @param shards of the copy */
 export function findBrokenCopy(
   broken: readonly BrokenExport[],
   now: Date,
@@ -103,7 +100,7 @@ function findWaiting(
 
 const REASON_LENGTH = 300;
 
-/** Stores failed exports in the lake's saved state. @param wanted the format in which exports are now requested */
+/** Stores failed exports in the lake's saved state. @param wanted the format in which exports are requested now */
 export function openExportMemory(memory: Pick<Memory, 'state' | 'append'>, io: Io, wanted: string): ExportMemory {
   return {
     list: () => listBrokenExports(memory.state).filter(({ format = wanted }) => format === wanted),

@@ -7,30 +7,30 @@ import { refuseExport } from './export-allowance.js';
 
 export interface CopyFacts {
   items: bigint;
-  /** The number of parts, each of which starts on a page of its own. Default 1. */
+  /** The number of datasets that are read separately, each with its own pages; defaults to 1. */
   parts?: number;
   exportRows: bigint;
   allowance: Allowance;
-  /** The number of calls that this process has made. It includes the calls made after `allowance` was read. */
+  /** The number of calls that this process has made, including those since `allowance` was read. */
   callsMade: bigint;
   pagesLanded: bigint;
-  /** The error of an export in this attempt that the service truncated at the monthly limit. */
+  /** The error of an export that the service truncated in this attempt at the monthly limit. */
   cut?: PricelakeError | undefined;
-  /** The error of a failed export whose next attempt isn't due. */
+  /** The error of a failed export for which it is too early for another attempt. */
   broken?: PricelakeError | undefined;
 }
 
 /**
- * The route of a copy: exports, or pages of 500 items (API §4, /items). `thisMonth` is false if the pages need the
- * calls of several months. With `wait`, `refusal` gives the reason, and the time until which no copy may begin.
+ * How all items are copied: by exports, or by pages of 500 items (API §4, /items). `thisMonth` is false if the pages
+ * need the calls of several months. With `wait`, `refusal` says why no copy may begin, and until when.
  */
 export type CopyChoice =
   | { route: 'export' | 'pages'; reason: string; thisMonth: boolean }
   | { route: 'wait'; refusal: PricelakeError };
 
 /**
- * Prefers exports if they are allowed, because one call returns all items. Otherwise chooses pages if the calls are
- * sufficient, or if neither pages nor an export would ever fit in a month.
+ * Chooses exports if they are allowed, because one call returns all items. Otherwise chooses pages if there are enough
+ * calls, or if neither pages nor an export would fit in any month.
  */
 export function chooseCopy(copy: CopyFacts): CopyChoice {
   const { items, parts = 1, exportRows, allowance, callsMade, pagesLanded, cut, broken } = copy;

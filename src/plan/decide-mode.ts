@@ -10,7 +10,7 @@ export interface ModeChoice {
   mode: RunMode;
   reason: string;
   added?: bigint[] | undefined;
-  /** The cursor after which the feed is read again. It precedes the lake's cursor. */
+  /** The cursor after which the feed is read again. It is lower than the lake's cursor. */
   overlap?: bigint | undefined;
 }
 
@@ -19,14 +19,14 @@ interface ModeDecision {
   /** True if the decision isn't in the journal yet. */
   isNew: boolean;
   waiting: WaitingDatasets | undefined;
-  /** True if the decision depends on the datasets that the key can read, which haven't been requested yet. */
+  /** True if the decision needs the list of readable datasets, which hasn't been requested yet. */
   lacksReadable: boolean;
 }
 
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** True if the last attempt was longer ago than the feed reaches back (API §8, historyDays). */
+/** True if the last attempt is older than the feed's history (API §8, historyDays). */
 export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, now }: RunFacts): boolean {
   const days = account?.historyDays ?? null;
   const tried = isAtWork ? triedAt.before : triedAt.last;
@@ -34,15 +34,15 @@ export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, no
 }
 
 /**
- * Decides how the run updates the lake. The decision holds for all attempts, unless the feed is lost, incomplete
- * or too short, or refuses the cursor, or a complete comparison has become impossible.
+ * Decides how the run updates the lake. All attempts use the same decision, unless the feed is no longer available,
+ * incomplete or too short, or refuses the cursor, or unless a complete comparison has become impossible.
  * @throws PricelakeError `plan_refuses` if `feed` is required and the plan doesn't include it
  */
 export function decideMode(facts: RunFacts): ModeDecision {
   const { account, landed, cursorRefused, unnamed } = facts;
   const decision = landed.decision && pickChoice(landed.decision);
   if (decision?.mode === 'feed' && cursorRefused !== undefined) {
-    // The feed has lost changes that the lake lacks, and only a complete copy can supply them.
+    // The feed no longer has changes that the lake needs, so only a complete copy can supply them.
     const reason = `the service rejects the feed cursor: ${cursorRefused}`;
     const { overlap: _, ...kept } = decision;
     return { ...keep({ ...kept, mode: 'snapshot', reason }), isNew: true };
@@ -82,13 +82,13 @@ function keep(decision: ModeChoice): ModeDecision {
 
 function isStillGood(facts: RunFacts, account: AccountFacts, { mode }: ModeChoice): boolean {
   const { landed, lake } = facts;
-  // Only a complete copy repairs the effects of commits by other programs.
+  // If another program has committed to the tables, only a complete copy repairs them.
   if (lake.isDamaged) return mode === 'snapshot';
   if (mode === 'feed') return landed.feed.done !== undefined || (account.hasFeed && !hasOutlastedHistory(facts));
   return mode !== 'snapshot' || !isCopyStuck(facts, account);
 }
 
-/** True if a complete comparison may be given up, because nothing was downloaded and its export must wait. */
+/** True if the run may give up a complete comparison: nothing was downloaded, and it is too early for its export. */
 function isCopyStuck(facts: RunFacts, account: AccountFacts): boolean {
   const { lake, landed, now } = facts;
   const hasCopy = listEnded(landed.exports).length > 0 || landed.pages.poll.pages > 0;
@@ -135,19 +135,19 @@ function isReconcileDue({ settings: { reconcileEvery }, lake: { snapshotAt }, no
 }
 
 /**
- * True if the run should look for items that may no longer be listed. For an hour, every run does, because responses
- * may lag behind the feed. After that only one run per day does, so that a service whose counts never match its pages
- * doesn't cost a full reading in every run.
+ * True if the run should look for items that may no longer be listed. In the first hour, every run does, because
+ * responses may lag behind the feed. Later, one run a day does. A service whose counts never match its pages then
+ * doesn't cause a full reading in every run.
  */
 function isLookDue({ lake: { unknownListing }, now }: RunFacts): boolean {
   if (unknownListing === undefined) return false;
   const { since, lookedAt } = unknownListing;
   if (now.getTime() - since.getTime() <= HOUR_MS || lookedAt === undefined) return true;
-  // The pause is an hour shorter than a day, so that a daily schedule doesn't miss it by seconds.
+  // The pause is one hour shorter than a day. Otherwise, a daily run might be a few seconds too early.
   return now.getTime() - lookedAt.getTime() >= DAY_MS - HOUR_MS;
 }
 
-/** Explains why changes older than `historyDays` are missing from the feed (API §8); undefined if none are. */
+/** Explains why the feed lacks changes older than `historyDays` (API §8). Returns undefined if it lacks none. */
 function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: AccountFacts): string | undefined {
   if (historyDays === null || caughtUpAt === undefined) return undefined;
   const days = (now.getTime() - caughtUpAt.getTime()) / DAY_MS;
@@ -155,7 +155,7 @@ function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: Ac
   return `the feed was last read ${days.toFixed(1)} days ago and reaches back ${historyDays} days, so changes in between may be missing`;
 }
 
-/** Explains why neither exports nor pages can supply the items this month, or returns undefined if they can. */
+/** Explains why neither exports nor pages can return the items this month. Returns undefined if one of them can. */
 function explainNoCopy({ now }: RunFacts, { broken, allowance }: AccountFacts, items: bigint): string | undefined {
   const waiting = findBrokenCopy(broken, now);
   const choice = chooseCopy({

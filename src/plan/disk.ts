@@ -3,16 +3,16 @@ import { countOf } from '../formats/count.js';
 import { PricelakeError } from '../io/errors.js';
 import { readFreeBytes } from '../io/machine.js';
 
-/** The rows that a run still has to download, as far as they are known. */
+/** The number of rows that a run still has to download, as far as it is known. */
 export interface RowsAhead {
   items: bigint;
   changes: bigint;
 }
 
 /**
- * The peak disk space in bytes that a run needs for each row, besides the existing lake: raw data, typed rows, spill
- * files, and new table files. Measured (bench/README.md, "Disk"): 2.2 kB for an item, and 1.3 to 3.4 kB for a change,
- * including the whole read of its item. The constants include margins of a third and a sixth.
+ * The disk space in bytes that a run needs for each row at its peak, besides the existing lake: raw data, typed rows,
+ * temporary files of DuckDB, and new table files. Measured: 2.2 kB for an item, and 1.3 to 3.4 kB for a change,
+ * including a full read of its item (bench/README.md, "Disk"). The constants add a third and a sixth.
  */
 const BYTES_OF_ITEM = 3_000;
 const BYTES_OF_CHANGE = 4_000;
@@ -22,7 +22,7 @@ export function countDisk({ items, changes }: RowsAhead): number {
   return Number(items) * BYTES_OF_ITEM + Number(changes) * BYTES_OF_CHANGE;
 }
 
-/** Creates the error for a run that doesn't fit on the disk of `path`, or returns undefined if it fits. */
+/** Returns an error if a run doesn't fit on the disk of `path`, or undefined if it fits. */
 export function refuseDisk(path: string, free: number, ahead: RowsAhead): PricelakeError | undefined {
   const needed = countDisk(ahead);
   if (needed <= free) return undefined;
@@ -35,7 +35,7 @@ export function refuseDisk(path: string, free: number, ahead: RowsAhead): Pricel
   });
 }
 
-/** Checks the free disk space. @throws PricelakeError `disk_full` if the rows don't fit on the disk of `path` */
+/** Throws if there isn't enough free disk space. @throws PricelakeError `disk_full` */
 export async function requireDisk(path: string, ahead: RowsAhead): Promise<void> {
   const refusal = refuseDisk(path, await readFreeBytes(path), ahead);
   if (refusal !== undefined) throw refusal;

@@ -6,14 +6,14 @@ export interface TakenExport {
   rows: bigint;
   /** The X-Export-Overage header. */
   overage: boolean;
-  /** The X-Export-Rows-Remaining header, which also counts other clients of the account. */
+  /** The X-Export-Rows-Remaining header. It also reflects what other clients of the account have used. */
   remaining?: bigint | undefined;
 }
 
 /**
- * Returns the error for an export of `rows` rows that isn't allowed, or that the service would truncate, because a
- * truncated export uses up rows without completing the copy. Call it before each export and each retry, which is paid
- * for again, and call `takeExport` afterwards.
+ * Returns an error if an export of `rows` rows isn't allowed, or if the service would truncate it, because a truncated
+ * export uses rows without completing the copy. Call it before each export and each retry, since retries are billed
+ * too. Call `takeExport` afterwards.
  */
 export function refuseExport(allowance: Allowance, rows: bigint): PricelakeError | undefined {
   return refuseByQuota(allowance, rows) ?? refuseByRule(allowance, rows);
@@ -55,13 +55,13 @@ function refuseByRule({ rows: bound, resetsAt }: Allowance, rows: bigint): Price
 
 /**
  * Returns the maximum number of overage blocks that an export may start. The API document doesn't say whether blocks
- * are rounded up for each export or for the month, so this assumes each export, which costs more.
+ * are rounded up for each export or once a month. This function assumes the former, which costs more.
  */
 export function countOverage({ quota, bills }: Allowance, rows: bigint): bigint {
   return bills && quota !== undefined ? countBlocks(rows - countLeft(quota)) : 0n;
 }
 
-/** Deducts an export from the allowance. If the service billed overage, the quota counts as used up. */
+/** Subtracts an export from the allowance. If the service billed overage, the quota counts as used up. */
 export function takeExport(before: Allowance, taken: TakenExport): Allowance {
   const { rows: bound, blocks } = before;
   const billed = countOverage(before, taken.rows);

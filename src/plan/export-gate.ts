@@ -6,13 +6,13 @@ import { countOverage, refuseExport, type TakenExport, takeExport } from './expo
 
 interface Hold {
   take(taken: TakenExport): bigint;
-  /** Releases the reserved rows if the export used none. Calling it again has no effect. */
+  /** Releases the reserved rows of an export that has used none. Calling it again has no effect. */
   release(): void;
 }
 
 /**
- * Admits or rejects the exports of a run, and deducts their cost. If the service bills overage that the user didn't
- * allow, the rows are kept, but no further export starts.
+ * Admits or rejects the exports of a run, and subtracts their cost from the allowance. If the service bills overage
+ * that the user didn't allow, the rows are kept, but no other export is admitted.
  */
 export class ExportGate {
   readonly memory: ExportMemory;
@@ -28,18 +28,18 @@ export class ExportGate {
     this.#onExport = onExport;
   }
 
-  /** Returns the remaining allowance, minus the rows reserved for running exports. */
+  /** Returns the remaining allowance, without the rows that are reserved for exports in progress. */
   left(): Allowance {
     return [...this.#held].reduce((rest, { rows }) => takeExport(rest, { rows, overage: false }), this.#left);
   }
 
-  /** Throws `budget` or `quota` if an export of `rows` rows isn't allowed. */
+  /** Throws `budget` or `quota` if the allowance doesn't suffice for an export of `rows` rows. */
   require(rows: bigint): void {
     const refusal = refuseExport(this.left(), rows);
     if (refusal !== undefined) throw refusal;
   }
 
-  /** Like `require`, but also reserves the rows, so that parallel exports together can't exceed the allowance. */
+  /** Like `require`, but also reserves the rows, so that parallel exports can't exceed the allowance together. */
   hold(rows: bigint): Hold {
     this.require(rows);
     const own = { rows };
@@ -52,9 +52,9 @@ export class ExportGate {
     return { take, release };
   }
 
-  /** Deducts an export by its headers. Returns the maximum number of overage blocks that may have been billed. */
+  /** Subtracts an export, given its headers. Returns the maximum number of overage blocks that may have been billed. */
   take({ remaining, ...cost }: TakenExport): bigint {
-    // The service may already have deducted running exports, which are deducted here when their headers arrive.
+    // The service may have subtracted exports in progress already. They are subtracted here when their headers arrive.
     const held = [...this.#held].reduce((sum, { rows }) => sum + rows, 0n);
     const taken = remaining === undefined ? cost : { ...cost, remaining: remaining + held };
     const known = countOverage(this.#left, taken.rows);
@@ -69,7 +69,7 @@ export class ExportGate {
   }
 }
 
-/** Reads an export's cost from its headers (API §4). After a truncated export, no rows are left. */
+/** Reads the cost of an export from its headers (API §4). If the export was truncated, no rows are left. */
 export function readTakenExport(headers: Record<string, string>, rows: bigint): TakenExport {
   const remaining = readCut(headers, rows) === undefined ? (headers['x-export-rows-remaining'] ?? '') : '0';
   const overage = isFlagged(headers['x-export-overage']);
@@ -77,8 +77,9 @@ export function readTakenExport(headers: Record<string, string>, rows: bigint): 
 }
 
 /**
- * Returns the X-Export-Matching header of an export that the service truncated at the monthly limit; undefined if it is
- * complete. If X-Export-Matching differs from `rows`, the export counts as truncated, whatever X-Export-Truncated says.
+ * Returns the header X-Export-Matching if the service truncated the export at the monthly limit, or undefined if the
+ * export is complete. If X-Export-Matching differs from `rows`, the export counts as truncated, whatever
+ * X-Export-Truncated says.
  */
 export function readCut(headers: Record<string, string>, rows: bigint): string | undefined {
   const matching = headers['x-export-matching']?.trim() || undefined;
@@ -86,7 +87,7 @@ export function readCut(headers: Record<string, string>, rows: bigint): string |
   return contradicts || isFlagged(headers['x-export-truncated']) ? (matching ?? 'more') : undefined;
 }
 
-/** False for a missing header or an explicit false. Services also write true as `True`, `1` or `yes`. */
+/** True unless the header is missing or says false. Some services write true as `True`, `1` or `yes`. */
 function isFlagged(header: string | undefined): boolean {
   return !['', 'false', '0', 'no'].includes(header?.trim().toLowerCase() ?? '');
 }

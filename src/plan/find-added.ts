@@ -6,7 +6,7 @@ export interface WaitingDatasets {
   reason: string;
 }
 
-/** Datasets that the run copies for the first time, and datasets that must wait. */
+/** The datasets that the run copies for the first time, and those that have to wait. */
 interface AddedDatasets {
   added: bigint[];
   waiting?: WaitingDatasets;
@@ -15,9 +15,9 @@ interface AddedDatasets {
 const NONE: AddedDatasets = { added: [] };
 
 /**
- * Finds datasets that were added to the list, or that the key can read again. They wait while copying them isn't
- * allowed. Undefined if this depends on the readable datasets, which haven't been requested yet.
- * @param explainNoCopy returns the reason why that many items can't be copied now
+ * Finds datasets that were added to the pipeline's list, or that the key can read again. They have to wait if they
+ * can't be copied now. Returns undefined if the datasets that the key can read must be requested first.
+ * @param explainNoCopy returns the reason why this number of items can't be copied now
  */
 export function findAdded(
   { lake, settings: { selection }, readable }: Pick<RunFacts, 'lake' | 'settings' | 'readable'>,
@@ -42,7 +42,7 @@ function findNew(wanted: DatasetSelection, had: DatasetSelection): bigint[] {
   return wanted.filter((id) => !had.includes(id));
 }
 
-/** Formats ids like `dataset 12` or `datasets 12 and 15`; empty if there are none. */
+/** Formats ids as `dataset 12` or `datasets 12 and 15`. Returns an empty text if there are none. */
 export function nameDatasets(ids: readonly bigint[]): string {
   if (ids.length === 0) return '';
   if (ids.length === 1) return `dataset ${ids[0]}`;

@@ -13,24 +13,24 @@ export interface CopyPlan {
   /** The number of items in these datasets. */
   items: bigint;
   exportRows: bigint;
-  /** Exports or pages, or the reason to wait. */
+  /** Exports, pages, or the reason why the copy must wait. */
   choice: CopyChoice;
-  /** True if pages must be used, because the pages of a part were already read completely. */
+  /** True if only pages are possible, because the pages of a dataset have already been read completely. */
   isChosen: boolean;
   lacks: 'counts' | 'listed' | undefined;
-  /** Parts whose listed items must be counted by website. */
+  /** The datasets whose listed items must be counted for each website. */
   large: Dataset[];
-  /** All exports of the copy, including completed ones; undefined for pages, or while facts are missing. */
+  /** All exports of the copy, including complete ones; undefined if pages are read or facts are missing. */
   shards: Shard[] | undefined;
-  /** The reason for the number of shards; undefined if they come from the journal. */
+  /** The reason for the number of exports; undefined if the journal already contains the exports. */
   shardReason: string | undefined;
-  /** Exports that aren't complete. */
+  /** The exports that aren't complete yet. */
   missing: Shard[];
-  /** The poll for items that moved between shards during the copy, and may be in none of them. */
+  /** The poll for items that changed during the copy. They may have moved to another shard, and be in none. */
   settling: PollPlan | undefined;
 }
 
-/** Plans a copy's route and exports. Keeps shards that are complete or were planned for the same parts. */
+/** Plans how all items are copied. Keeps exports that are complete or were planned for the same datasets. */
 export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPlan {
   const { counts } = facts;
   const kept = keepShards(facts, datasets);
@@ -39,7 +39,7 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   const items = sum(datasets.map(countOf));
   const left = kept.filter(({ name }) => !isExported(facts, name));
   const exportRows = sum(left.map(({ rows }) => rows)) + sum(open.map(countOf));
-  // Until all exports are known, any failed export may be part of the copy.
+  // As long as the exports aren't known, any failed export may belong to the copy.
   const names = open.length === 0 ? left.map(({ name }) => name) : undefined;
   const { choice, isChosen } = chooseRoute(facts, { datasets, items, exportRows, names });
   const isExport = choice.route === 'export';
@@ -63,7 +63,7 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   };
 }
 
-/** Returns the journaled shards of these parts, and other shards whose rows are already paid for. */
+/** Returns the journaled exports of these datasets, and other exports whose rows are already paid for. */
 function keepShards(facts: RunFacts, datasets: readonly Dataset[]): Shard[] {
   const { planned = [] } = facts.landed.exports;
   return planned.filter(({ dataset, name }) => datasets.includes(dataset) || isExported(facts, name));
@@ -122,20 +122,20 @@ function sum(counts: readonly bigint[]): bigint {
   return counts.reduce((total, count) => total + count, 0n);
 }
 
-/** A poll of the items in some parts that changed since a time. */
+/** A poll of the items in some datasets that changed since a time. */
 export interface PollPlan {
   datasets: readonly Dataset[];
-  /** As ISO 8601; undefined until the time is known. */
+  /** The time as ISO 8601; undefined until it is known. */
   since: string | undefined;
-  /** True if the poll must not miss items that change during it. */
+  /** True if the poll must not miss items that change while it runs. */
   untilSettled: boolean;
-  /** True to poll these items again, even if the run has already done so. */
+  /** True to poll these items again, even if the run has already polled them. */
   reopens: boolean;
 }
 
 /**
- * Plans the polls. Without the feed, a run polls the items that changed since the last poll. After an interruption
- * longer than the feed reaches back, it polls the items that changed meanwhile.
+ * Plans the polls. A run without the feed polls the items that changed since the last poll. If a run was interrupted
+ * for longer than the feed reaches back, it polls the items that changed in the meantime.
  */
 export function planPolls(
   facts: RunFacts,
@@ -154,7 +154,7 @@ export function planPolls(
   return polls;
 }
 
-/** A poll reaches back this many milliseconds, because a change may become visible after its recorded time. */
+/** A poll starts this many milliseconds earlier, because a change may become visible after its recorded time. */
 const POLL_OVERLAP_MS = 3600 * 1000;
 
 export function reachBack(time: number): string {

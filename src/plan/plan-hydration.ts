@@ -5,14 +5,14 @@ import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
 import { explainBroken, refuseBroken } from './broken-exports.js';
 
 export interface HydrationFacts {
-  /** The run's allowance; undefined if no export may be requested and calls are unlimited. */
+  /** What the run may still use. If it is undefined, exports aren't allowed, and calls are unlimited. */
   allowance: Allowance | undefined;
-  /** The number of calls since `allowance` was read. */
+  /** The number of calls made since `allowance` was read. */
   callsMade: bigint;
   ratePerSecond: number | null;
-  /** An export of these items that failed in earlier runs and whose next attempt isn't due. */
+  /** The export of these items, if it has failed in earlier runs and it is too early for another attempt. */
   broken: BrokenExport | undefined;
-  /** True if the run has already requested that export. Another one would lack the same items. */
+  /** True if the run has already requested this export. Another one would lack the same items. */
   isTaken?: boolean;
 }
 
@@ -24,20 +24,20 @@ export interface ChangedItems {
 
 export interface HydrationChoice {
   way: 'none' | 'items' | 'pages' | 'export';
-  /** An upper bound; the same applies to `rows`. */
+  /** An upper bound on the calls. `rows` is an upper bound as well. */
   calls: number;
   rows: bigint;
   reason: string;
 }
 
 /**
- * The assumed calls per second if the rate is unlimited: a page takes about 20 ms. An export delivers and types about
- * 50,000 rows per second.
+ * The assumed number of calls per second if the rate is unlimited: a page takes about 20 ms. An export downloads and
+ * types about 50,000 rows per second.
  */
 const ASSUMED_RATE = 50;
 const EXPORT_ROWS_PER_SECOND = 50_000;
 
-/** The calls and unbilled export rows that the run may still use; null means unlimited. */
+/** The calls, and the export rows that aren't billed, which the run may still use; null means unlimited. */
 interface Limits {
   callsLeft: bigint | null;
   rowsLeft: bigint | null;
@@ -46,9 +46,9 @@ interface Limits {
 
 /**
  * Chooses the cheapest way to read the needed items (API §4): one by one, by pages of 500 changed items, or by an
- * export of them. The cheapest way uses the smallest share of the remaining calls and rows, or the least time if
- * neither is limited. Never uses overage, because the items can be read in other ways. Returns a refusal if there are
- * too few calls and the export must wait.
+ * export of these items. The cheapest way uses the smallest share of the remaining calls and rows or, if neither is
+ * limited, takes the least time. Never uses overage, because there are other ways. Returns a refusal if there are too
+ * few calls, and the export must wait.
  */
 export function planHydration(
   changed: ChangedItems,
@@ -62,7 +62,7 @@ export function planHydration(
   return { choice, refusal: broken !== undefined && isShort ? refuseBroken(broken) : undefined };
 }
 
-/** @param withoutExport the reason why an export is ruled out, whatever its cost */
+/** @param withoutExport the reason why no export is possible, whatever it would cost */
 function chooseWay(
   { needed, pages, rows }: ChangedItems,
   limits: Limits,

@@ -6,24 +6,24 @@ import { type CopyPlan, type PollPlan, planCopy, planPolls } from './plan-copy.j
 import { type ProofPlan, planProofs } from './plan-proofs.js';
 import type { RunFacts } from './run-facts.js';
 
-/** The work of a run. `sync` executes it, and `pricelake plan` estimates its cost. */
+/** The work of a run. `sync` carries it out, and `pricelake plan` estimates its cost. */
 export interface RunPlan {
   decision: ModeChoice;
   /** True if the decision isn't in the run's journal yet. */
   isDecisionNew: boolean;
-  /** Datasets that the plan or the budget doesn't allow the run to copy. */
+  /** Datasets that the run may not copy, because of the account's plan or the budget. */
   waiting: WaitingDatasets | undefined;
   lacks: Lack | undefined;
-  /** The parts that the run keeps in sync: single datasets, or undefined for all that the key can read. */
+  /** The datasets to keep in sync: ids, or undefined for all datasets that the key can read. */
   parts: Dataset[];
   copied: Dataset[];
-  /** True if the run verifies the listed datasets before it pays for anything. */
+  /** True if the run checks that the key can read the listed datasets, before it pays for anything. */
   checksDatasets: boolean;
-  /** The parts and the feed from which the low watermark is read; undefined for a run that reads only the feed. */
+  /** The datasets and the feed that the low watermark covers; undefined if the run reads only the feed. */
   lowWatermark: { parts: Dataset[]; feed: 'none' | 'known' | 'new' } | undefined;
-  /** The plan of the copy; undefined if nothing is copied. */
+  /** How items are copied; undefined if no dataset is copied. */
   copy: CopyPlan | undefined;
-  /** Polls to make after the copy, in order. */
+  /** The polls that follow the copy, in order. */
   polls: PollPlan[];
   feed: FeedPlan;
   /** The number of items whose listing state earlier runs couldn't determine. */
@@ -31,28 +31,28 @@ export interface RunPlan {
   comparisons: ProofPlan;
 }
 
-/** Facts that may be missing, in the order in which the plan needs them. */
+/** The facts that a plan may lack, in the order in which it needs them. */
 export type Lack = 'readable' | 'polledAt' | 'counts' | 'listed';
 
 interface FeedPlan {
-  /** True if the feed is read; false if the account's plan doesn't include it. */
+  /** True if the run reads the feed; false if the account's plan doesn't include it. */
   isRead: boolean;
   starts: FeedStart[];
 }
 
 export interface FeedStart {
   dataset: Dataset;
-  /** The cursor to read from; undefined until the low watermark, where the feed then starts, is known. */
+  /** The cursor after which to read; undefined until the low watermark, at which the feed then starts, is known. */
   from: bigint | undefined;
-  /** Changes before `from` that are read again; undefined if there are none. */
+  /** The changes before `from` to read again; undefined if there are none. */
   overlap?: FeedOverlap | undefined;
-  /** Changes up to this id happened before whole rows are read; undefined in `feed` mode. */
+  /** Changes up to this id happened before complete rows were read; undefined in mode `feed`. */
   watermark?: bigint;
 }
 
 /**
- * Plans a run. A pure function: the same facts give the same plan. The journal is one of the facts, so a resumed run
- * keeps its decisions. Call it again when facts are added.
+ * Plans a run. The same facts always result in the same plan. The journal is among the facts, so a resumed run keeps
+ * its decisions. Call the function again when facts are added.
  * @throws PricelakeError `plan_refuses` if `feed` is required and the account's plan doesn't include it
  */
 export function planRun(facts: RunFacts): RunPlan {
@@ -83,13 +83,13 @@ export function planRun(facts: RunFacts): RunPlan {
   };
 }
 
-/** Returns `none` without a feed, `new` if it is read only from shortly before the watermark, else `known`. */
+/** Returns `none` without a feed, `new` if the feed is read only from shortly before the watermark, else `known`. */
 function chooseFeedMark({ account, lake, settings }: RunFacts): 'none' | 'known' | 'new' {
   if (account?.hasFeed !== true) return 'none';
   return lake.cursor === undefined && settings.history !== 'feed' ? 'new' : 'known';
 }
 
-/** Returns where each part's feed starts: after the lake's cursor, or at the beginning of the wanted history. */
+/** Returns where the feed of each dataset starts: after the lake's cursor, or at the start of the wanted history. */
 function planFeed(
   { lake, settings, landed: { watermark } }: RunFacts,
   { mode, added = [], overlap }: ModeChoice,
@@ -100,7 +100,7 @@ function planFeed(
   const first = isWanted ? 0n : mark;
   const begin = (dataset: Dataset) => {
     if (lake.cursor === undefined) return first;
-    // A single feed serves all datasets, so it starts from the beginning for new datasets.
+    // One feed covers all datasets. If a dataset is new, this feed starts at its beginning.
     if (dataset === undefined) return added.length > 0 && isWanted ? 0n : lake.cursor;
     return added.includes(dataset) ? first : lake.cursor;
   };

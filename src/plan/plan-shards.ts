@@ -2,16 +2,16 @@ import type { Dataset, EntryOf } from '../journal/run-entry.js';
 import { type Allowance, countLeft } from './allowance.js';
 
 /**
- * A part of a snapshot that one export supplies (API §4, /export), named `all`, `removed` or `site-12`; for a
- * dataset, `dataset-15-all`. `rows` is the service's count. At any moment shards are disjoint, except for items in
- * several of the listed datasets.
+ * A part of a complete copy that one export returns (API §4, /export). Its name is `all`, `removed` or `site-12`, or
+ * for a dataset `dataset-15-all`. `rows` is the service's count. At any moment, an item is in only one part, unless it
+ * is in several of the listed datasets.
  */
 export type Shard = EntryOf<'shards'>['shards'][number];
 
 export interface Counts {
   dataset?: Dataset;
   items: bigint;
-  /** The listed items, in total and by website (`/facets`); undefined if they were not counted. */
+  /** The number of listed items, in total and for each website (`/facets`); undefined if they weren't counted. */
   listed?: { items: bigint; sites: readonly { id: bigint; items: bigint }[] } | undefined;
 }
 
@@ -21,12 +21,12 @@ interface ShardPlan {
 }
 
 /**
- * An export of more items than this is split, because an interrupted export is paid for and must start over. A million
- * rows (0.9 GB) take minutes on a slow line. For fewer rows, one export is faster than hundreds.
+ * If there are more items than this, the export is split, because an interrupted export is paid for and must start
+ * again. A million rows (0.9 GB) take minutes on a slow line. For fewer rows, one export is faster than hundreds.
  */
 export const SPLIT_ABOVE = 1_000_000n;
 
-/** Shards may use one tenth of the remaining calls, because the run needs calls for other steps. */
+/** Split exports may use one in this number of remaining calls, because the run needs calls for other steps. */
 const CALLS_SHARE = 10n;
 
 export function planExports(
@@ -38,7 +38,7 @@ export function planExports(
   const share =
     calls === undefined ? undefined : { ...calls, allowed: calls.used + countLeft(calls) / BigInt(parts.length) };
   const plans = parts.map((part) => {
-    // The rows of other parts count against the same quota.
+    // The rows of other datasets count against the same quota.
     const otherRows = items - part.items;
     const left = quota === undefined ? undefined : { ...quota, used: quota.used + otherRows };
     return planShards(part, { calls: share, quota: left }, above);
@@ -50,8 +50,8 @@ export function planExports(
 }
 
 /**
- * Plans a single export, or one export of each website's listed items and one of all removed items. Every item is in
- * exactly one export, so no row is billed twice.
+ * Plans a single export, or one for each website's listed items and one for all removed items. Each item is in exactly
+ * one export, so that no row is billed twice.
  */
 function planShards(
   { dataset, items, listed }: Counts,
@@ -76,7 +76,7 @@ function planShards(
   if (calls !== undefined && needed * CALLS_SHARE > countLeft(calls)) {
     return whole(`${needed} exports would take too many of the ${countLeft(calls)} calls left`);
   }
-  // The API document doesn't say whether overage blocks are rounded up for the month or for each export.
+  // The API document doesn't say whether overage blocks are rounded up once a month or for each export.
   if (quota !== undefined && items > countLeft(quota))
     return whole('rows beyond the quota may be billed for each export');
   const bySite = sites.map(({ id, items }): Shard => {
@@ -85,7 +85,7 @@ function planShards(
   const rows = items - listed.items;
   const removed: Shard = { name: name('removed'), dataset, status: 'removed', site: null, rows };
   return {
-    // The largest shard comes first, so that it doesn't run alone at the end.
+    // Starts with the largest export, so that it doesn't run alone at the end.
     shards: [...bySite, removed].sort((a, b) => Number(b.rows - a.rows)),
     reason: `${items} items are more than ${above}: one export for each website`,
   };

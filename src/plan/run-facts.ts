@@ -8,29 +8,29 @@ import type { Allowance } from './allowance.js';
 import type { Counts } from './plan-shards.js';
 
 /**
- * The facts for planning a run. The settings, lake, account and journal are known from the start. The other facts are
- * undefined until the run has requested them; `RunPlan.lacks` is the next one to request.
+ * The facts for a run's plan. The settings, the lake, the account and the journal are known from the start. The other
+ * facts are undefined until the run has requested them; `RunPlan.lacks` names the next fact to request.
  */
 export interface RunFacts {
   now: Date;
   settings: RunSettings;
   lake: LakeFacts;
-  /** The account; undefined for a run that has made all its calls and only has to publish. */
+  /** The account; undefined if the run has made all its calls and only has to publish. */
   account: AccountFacts | undefined;
   landed: RunProgress;
-  /** True if the current attempt is already in the journal. */
+  /** True if the journal already contains the current attempt. */
   isAtWork: boolean;
   readable?: readonly { id: bigint; items: bigint }[] | undefined;
-  /** The time of the last poll or of the newest change of an item, in ms since 1970. */
+  /** The time of the last poll, or of the newest change of an item, in ms since 1970. */
   polledAt?: number | undefined;
-  /** The number of items in each part that is copied whole. */
+  /** The number of items in each dataset that is copied. */
   counts?: ReadonlyMap<Dataset, bigint> | undefined;
   listed?: ReadonlyMap<Dataset, Counts['listed']> | undefined;
-  /** The service's reason for refusing the feed cursor. */
+  /** The service's reason for refusing the feed's cursor. */
   cursorRefused?: string | undefined;
   /** The number of downloaded changes that don't name their item; undefined if there are none. */
   unnamed?: bigint | undefined;
-  /** The error of an export in this attempt that the service truncated, or that the gate rejected. */
+  /** The error of an export that the service truncated, or that the gate rejected, in this attempt. */
   cut?: PricelakeError | undefined;
 }
 
@@ -38,33 +38,33 @@ interface RunSettings {
   mode: 'auto' | RunMode;
   history: 'feed' | 'none' | 'items';
   selection: DatasetSelection;
-  /** Milliseconds between complete comparisons; undefined if there are none. */
+  /** The time between complete comparisons, in milliseconds; undefined if there are none. */
   reconcileEvery: number | undefined;
   splitAbove: bigint;
   products: 'all' | 'none';
   proof: { sample: number; products: boolean; facets: boolean };
 }
 
-/** The state of the lake before the run. */
+/** The lake before the run. */
 export interface LakeFacts {
   hasItems: boolean;
   hasCursor: boolean;
-  /** The cursor before the run committed anything; undefined if the lake had none. */
+  /** The feed's cursor as it was before the run committed anything; undefined if the lake had no cursor. */
   cursor: bigint | undefined;
-  /** Changes before the cursor that are read again; undefined if there are none. */
+  /** The changes before the cursor to read again; undefined if there are none. */
   overlap: FeedOverlap | undefined;
-  /** The number of rows in a complete copy, as far as the lake shows. */
+  /** The expected number of rows in a complete copy, according to the lake. */
   rows: bigint;
-  /** The datasets that the lake copies; undefined while it is empty. */
+  /** The datasets that the lake copies; undefined while the lake is empty. */
   selection: DatasetSelection | undefined;
   copied: readonly bigint[];
-  /** The datasets in the datasets table. */
+  /** The ids in the `datasets` table. */
   seen: readonly bigint[];
   caughtUpAt: Date | undefined;
   snapshotAt: Date | undefined;
-  /** Items whose listing state is unknown; undefined if there are none. */
+  /** The items whose listing state is unknown; undefined if there are none. */
   unknownListing: UnknownListing | undefined;
-  /** True if other programs have committed to the tables, which only a complete copy repairs. */
+  /** True if other programs have committed to tables. Only a complete copy repairs these tables. */
   isDamaged: boolean;
 }
 
@@ -72,9 +72,9 @@ export interface LakeFacts {
 export interface UnknownListing {
   /** The maximum number of such items. */
   items: bigint;
-  /** When the first run that couldn't determine it started. */
+  /** The start of the first run that couldn't determine the state. */
   since: Date;
-  /** When the last run that read items to determine it started; undefined if none did. */
+  /** The start of the last run that read items to determine the state; undefined if no run did. */
   lookedAt: Date | undefined;
 }
 
@@ -83,9 +83,9 @@ export interface AccountFacts {
   upgradeUrl: string;
   hasFeed: boolean;
   historyDays: number | null;
-  /** The remaining allowance, minus the rows reserved for running exports. */
+  /** The remaining allowance, without the rows that are reserved for exports in progress. */
   allowance: Allowance;
-  /** The number of calls that this process has made. It includes the calls made after `allowance` was read. */
+  /** The number of calls that this process has made, including those since `allowance` was read. */
   callsMade: bigint;
   broken: readonly BrokenExport[];
 }

@@ -13,35 +13,35 @@ import { NUMBER_MARK } from './long-numbers.js';
 import { nameColumn } from './shape.js';
 
 const SAFE_LENGTH = 15;
-/** The number of raw characters to keep of a row that takes up most of its line's size limit. */
+/** The number of characters to keep of a row that uses up most of the size limit for a line. */
 const FEW_CHARACTERS = 1000;
 
 export interface CsvColumns extends Readonly<CsvFacts> {
-  /** CSV columns whose cells contain objects as JSON text. */
+  /** The columns of a CSV file whose cells contain objects as JSON text. */
   objects: ReadonlySet<string>;
 }
 
 export interface BadRowTask {
-  /** The landed file: one JSON row per line, or CSV if `csv` is set. */
+  /** The downloaded file. It has one JSON row per line, or is a CSV file if `csv` is set. */
   path: string;
   fields: Map<string, string>;
   csv?: CsvColumns;
   fitId: FitId;
   goodPath: string;
   badPath: string;
-  /** Called before each row. May throw to stop the work. */
+  /** Called before each row. May throw an error to stop the work. */
   onRow?: () => void;
 }
 
 /**
- * Reads a file row by row, after the strict reader failed. A row that can't be typed goes to `badPath` with its
- * position, raw text and reason; other rows go to `goodPath`. Returns the counts of good and bad rows.
+ * Reads a file row by row, after DuckDB has failed to read it as a whole. A row that can't be typed goes to `badPath`,
+ * with its position, its raw text and the reason. Other rows go to `goodPath`. Returns the number of good and bad rows.
  */
 export async function separateBadRows(task: BadRowTask): Promise<{ good: number; bad: number }> {
   const good = createWriteStream(task.goodPath);
   const bad = createWriteStream(task.badPath);
   const written = Promise.all([finished(good), finished(bad)]);
-  written.catch(() => {}); // The rejection is handled below; the disk may fill up at any row.
+  written.catch(() => {}); // This rejection is handled below. The disk may become full at any row.
   const counts = { good: 0, bad: 0 };
   const structs = structPaths(task.fields);
   try {
@@ -65,7 +65,7 @@ export async function separateBadRows(task: BadRowTask): Promise<{ good: number;
   return counts;
 }
 
-/** Builds the line for DuckDB, within its size limit for JSON objects. A row that doesn't fit is bad. */
+/** Builds the line that DuckDB will read. DuckDB limits the size of JSON objects, and a larger row counts as bad. */
 function wrapRow(
   row: RawRow,
   findFault: (value: unknown) => string | undefined,
@@ -75,7 +75,7 @@ function wrapRow(
   const reason = row.reason ?? findFault(row.value) ?? findHalfCharacter(value);
   const wrap = (last: string, characters = LIMITS.rawCharacters) =>
     `${JSON.stringify({ n: row.place, raw: shortenRaw(row.raw, characters) }).slice(0, -1)},${last}}\n`;
-  // A parser may quote half of a surrogate pair, which DuckDB can't read. It becomes U+FFFD.
+  // A parser's message may quote half of a surrogate pair, which DuckDB can't read. U+FFFD replaces the half.
   const refuse = (why: string) => ({
     line: wrap(`"reason":${JSON.stringify(Buffer.from(why).toString())},"id":${JSON.stringify(readId())}`),
     isGood: false,
@@ -88,10 +88,10 @@ function wrapRow(
   return refuse(describeSize(Buffer.byteLength(row.raw)));
 }
 
-/** Truncates a long text and appends its size. The landed file has the whole text. */
+/** Truncates a long text and adds its size. The downloaded file still contains the whole text. */
 function shortenRaw(raw: string, characters: number): string {
   if (raw.length <= characters) return raw;
-  // A surrogate pair that is split by the cut becomes U+FFFD.
+  // If the cut splits a surrogate pair, U+FFFD replaces the half.
   const start = Buffer.from(raw.slice(0, characters)).toString();
   return `${start}… (${Buffer.byteLength(raw)} bytes in all)`;
 }
@@ -121,7 +121,7 @@ async function* readRows(task: BadRowTask): AsyncGenerator<RawRow> {
   }
 }
 
-/** Yields the records after the header, each as an object that maps columns to text. */
+/** Yields the records after the header. Each is an object with the columns' names and the cells' texts. */
 async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<RawRow> {
   let isHeader = true;
   for await (const { bytes, line } of readCsvRecords(path)) {
@@ -155,13 +155,13 @@ function parseCsvRow(text: string, { columns, quotesNulls, objects }: CsvColumns
   return { value };
 }
 
-/** Returns the digits of the item id in a bad row, or null if they can't be read reliably. */
+/** Returns the digits of the item's id in a bad row, or null if they can't be found reliably. */
 function readRowId({ raw }: RawRow, { fields, csv, fitId }: BadRowTask): string | null {
   if (csv !== undefined) return readCellId(parseCsvRecord(raw) ?? [], csv.columns, fitId);
   return findRowId(Buffer.from(raw), fields === CHANGE_FIELDS ? ['item'] : [], fitId);
 }
 
-/** Parses JSON, turning numbers that a double could change into marked strings. Never throws. */
+/** Parses JSON. Numbers that a double could change become marked strings. Never throws. */
 function parseLine(text: string): Parsed {
   if (isTooDeep(text)) return { reason: TOO_DEEP };
   try {
@@ -171,7 +171,7 @@ function parseLine(text: string): Parsed {
   }
 }
 
-/** Formats a short number like DuckDB, so that both readers produce the same text. A long number stays unchanged. */
+/** Formats a short number as DuckDB does, so that both readers give the same text. Doesn't change a long number. */
 function keepNumber(token: string): number | string {
   if (/^-?\d+$/.test(token) && token.length <= SAFE_LENGTH) return Number(token);
   return `${NUMBER_MARK}${token.length <= SAFE_LENGTH ? printDouble(token) : token}`;
@@ -179,7 +179,7 @@ function keepNumber(token: string): number | string {
 
 function printDouble(token: string): string {
   const value = Number(token);
-  // A number that overflows or underflows a double stays unchanged.
+  // Keeps the text of a number that is too large or too small for a double.
   if (!Number.isFinite(value) || (value === 0 && /[1-9]/.test(token.replace(/[eE].*/, '')))) return token;
   const text = Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e');
   return /[.e]/.test(text) ? text : `${text}.0`;
@@ -187,7 +187,7 @@ function printDouble(token: string): string {
 
 const TOO_DEEP = `nested more than ${LIMITS.jsonDepth} levels deep`;
 
-/** Matches an escaped lone surrogate, as JSON.stringify writes it. UTF-8 text, and so a column, can't contain one. */
+/** Matches an escaped lone surrogate, as JSON.stringify writes it. A column can't contain one, because it is UTF-8. */
 const HALF_CHARACTER = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;
 
 function findHalfCharacter(json: string): string | undefined {

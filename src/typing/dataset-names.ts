@@ -2,15 +2,15 @@ import type { RelationGraph } from '../sql/graph.js';
 import type { Relation } from '../sql/relation.js';
 import { code, sql, writeTyped } from '../sql/sql.js';
 
-/** Marks text that lists dataset names and hasn't been split. Like NUMBER_MARK, it is a private-use character. */
+/** Marks a text that lists dataset names and isn't split yet. It is a character for private use, like NUMBER_MARK. */
 export const NAMES_MARK = '\uE0F2';
 
-/** A longer pattern would be too slow. Only names that contain a separator are then included. */
+/** A longer pattern would be too slow. It then includes only names that contain a separator. */
 const MAX_PATTERN = 100_000;
 
 /**
- * Builds the pattern with which the `dataset_names` macro finds known names in text; null if no name is known. Only
- * known names show whether `Tools; Garden` is one dataset or two.
+ * Builds the pattern with which the SQL macro `dataset_names` finds known names in text. Returns null if no name is
+ * known. Without the names, `Tools; Garden` may be one dataset or two.
  */
 export function writeDatasetPattern(names: readonly string[]): string | null {
   const known = [...new Set(names)].filter((name) => name.trim() !== '').sort((a, b) => b.length - a.length);
@@ -19,7 +19,7 @@ export function writeDatasetPattern(names: readonly string[]): string | null {
   return pattern.length <= MAX_PATTERN ? pattern : writePattern(known.filter((name) => /[;|,]/.test(name)));
 }
 
-/** Builds a regular expression that matches a known name between separators, in text with doubled separators. */
+/** Builds a regular expression for text with doubled separators. It matches a known name between separators. */
 function writePattern(names: readonly string[]): string {
   const texts = names.map((name) =>
     name
@@ -35,21 +35,21 @@ export interface DatasetName {
   name: string;
 }
 
-/** Reads the dataset names that the last run recorded. @param datasets rows of the datasets table */
+/** Reads the dataset names that earlier runs recorded. @param datasets rows of the datasets table */
 export async function readKnownDatasets(graph: RelationGraph, datasets: Relation): Promise<DatasetName[]> {
   const rows = await graph.rows(sql`SELECT dataset_id AS id, name FROM ${datasets}`);
   return rows.map(({ id, name }) => ({ id: id as bigint, name: String(name) }));
 }
 
-/** Dataset names as items may contain them: the readable names (undefined for all), and the names of each id. */
+/** Dataset names that items may contain. `readable` lists those that the key can read; undefined stands for all. */
 export interface DatasetNames {
   readable: readonly string[] | undefined;
   byId: ReadonlyMap<bigint, readonly string[]>;
 }
 
 /**
- * Lists dataset names, including former names, which the lake's rows may still contain.
- * @param isAll true if items can't be in any other dataset
+ * Lists the names of datasets. This includes former names, because rows in the lake may still contain them.
+ * @param isAll true if no item can be in any other dataset
  */
 export function listDatasetNames(
   visible: readonly DatasetName[],
@@ -70,8 +70,8 @@ export interface DatasetRename {
 }
 
 /**
- * Finds datasets that were renamed since the lake recorded them. Omits a former name shared with another dataset,
- * because rows don't show which of the two they mean; a complete copy corrects such rows.
+ * Finds datasets whose name has changed since the lake recorded it. Omits a former name that another dataset has too,
+ * because rows don't show which of the two they mean. A complete copy corrects such rows.
  */
 export function findRenamedDatasets(known: readonly DatasetName[], visible: readonly DatasetName[]): DatasetRename[] {
   const isKnown = ({ id }: DatasetName) => known.some((one) => one.id === id);

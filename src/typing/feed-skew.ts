@@ -4,13 +4,13 @@ import { join, sql } from '../sql/sql.js';
 import type { ItemReads } from './typed-rows.js';
 
 /**
- * The time by which a change's `observedAt` is later than `lastChangedAt` in its item's row. The API document doesn't
- * say that they agree.
+ * How much later a change's `observedAt` is than `lastChangedAt` in the row of its item. The API document doesn't say
+ * that the two are equal.
  */
 export interface FeedSkew {
-  /** In microseconds; null if it couldn't be measured, in which case SQL assumes two minutes. */
+  /** The difference in microseconds; null if it couldn't be measured. SQL then assumes two minutes. */
   us: bigint | null;
-  /** True if item rows from this run or an earlier one established it. */
+  /** True if rows of this run or an earlier run prove the difference. */
   isKnown: boolean;
 }
 
@@ -27,8 +27,8 @@ export interface SkewEvidence {
 }
 
 /**
- * Measures the skew from rows and changes of the same items.
- * @param lacksChanges true if a change couldn't be typed. A row may show its effect, so the skew isn't guessed
+ * Measures the difference (skew) from rows and changes of the same items.
+ * @param lacksChanges true if a change couldn't be typed. A row may show its effect, so the skew isn't estimated
  */
 export async function measureFeedSkew(
   graph: RelationGraph,
@@ -42,7 +42,7 @@ export async function measureFeedSkew(
   return { us: us ?? null, isKnown: known !== undefined };
 }
 
-/** Returns the newest skew known from earlier runs. A few rows can't distinguish skew from their own delay. */
+/** Returns the skew that the newest run has recorded. In a few rows, skew looks the same as a delay. */
 async function readKnownSkew(graph: RelationGraph, runs: Relation): Promise<bigint | undefined> {
   const row = await graph.row(sql`SELECT arg_max(feed_skew_us, run_number) AS us FROM ${runs}`);
   return typeof row?.us === 'bigint' ? row.us : undefined;
@@ -54,7 +54,7 @@ interface Skew {
   isSure: boolean;
 }
 
-/** Computes the skew from the distance between each row and its nearest change. */
+/** Computes the skew from the time between each row and the change nearest to it. */
 async function readSkew(
   graph: RelationGraph,
   { pending, history, exported, reread }: SkewEvidence,
@@ -80,15 +80,15 @@ async function readSkew(
       (SELECT max_by(distance, {'items': items, 'nearness': -abs(distance)}) FROM counted
         WHERE items > 1 AND 2 * items > (SELECT count(DISTINCT item_id) FROM distances)) AS agreed
     FROM nearest`);
-  // An item may have several changes close to its row, and one of them may match by chance, so the distance on which
-  // most items agree is used. If changes come in pairs, items agree on two distances. The smaller one is used, so that
-  // no row is taken to include a change that came after it.
+  // An item may have several changes close to its row, and one of them may match by chance. So the skew is the distance
+  // on which most items agree. If changes come in pairs, items agree on two distances. The smaller one is used, so that
+  // no row counts as including a change that was made after it.
   if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return { us: row.agreed + SECOND_US, isSure: true };
   if (row?.is_exact === true) return { us: 0n, isSure: true };
-  // Rows that lag are nearest to changes from earlier runs.
+  // If rows lag, the changes nearest to them are from earlier runs.
   if (!withHistory || typeof row?.middle !== 'bigint') return { us: undefined, isSure: false };
   return { us: row.middle > 0n ? row.middle + SECOND_US : 0n, isSure: false };
 }
 
-/** Rows and changes may have times rounded to the second. */
+/** The times of rows and changes may be rounded to seconds. */
 const SECOND_US = 1_000_000n;

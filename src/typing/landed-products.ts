@@ -6,7 +6,7 @@ export const PRODUCT_FIELDS = new Map([
   ['prices', 'STRUCT(currency VARCHAR, "min" VARCHAR, "max" VARCHAR, offers VARCHAR)[]'],
 ]);
 
-/** Builds the SQL of the landed_products view over one file (API §2, Product and PriceRange). */
+/** Builds SQL that reads the products in a downloaded file (API §2, Product and PriceRange). */
 export function landedProductsSql(file: LandedFile): string {
   const prefix = rowPrefix(file);
   const texts = ['title', 'brand', 'mpn', 'gtin'].map((name) => `${prefix}${name} AS ${name}`).join(', ');

@@ -7,24 +7,24 @@ import { NUMBER_MARK } from './long-numbers.js';
 import { nameColumn, OPEN_OBJECT, ROW, readJsonColumns, type Shape, structType } from './shape.js';
 
 export type Layout =
-  | 'lines' // JSON lines, unchanged
-  | 'csv' // CSV, unchanged: a header, then records
-  | 'separated'; // rows wrapped with position and raw text: {"n": 1, "raw": "…", "row": {…}}
+  | 'lines' // JSON lines, as downloaded
+  | 'csv' // CSV as downloaded: a header, then records
+  | 'separated'; // JSON lines that add the position and the raw text of a row: {"n": 1, "raw": "…", "row": {…}}
 
 export interface LandedFile {
   /** The absolute path. */
   path: string;
   layout: Layout;
-  /** True if long numbers are quoted as strings that start with NUMBER_MARK. */
+  /** True if long numbers are written as strings that start with NUMBER_MARK. */
   marked: boolean;
-  /** True if a row exceeds the size limit. DuckDB may still accept it, depending on its position in the file. */
+  /** True if a row exceeds the size limit. DuckDB may still accept the row, depending on its position in the file. */
   hasTooLarge?: boolean;
   part: string;
   readAt: string;
   csv?: Readonly<CsvFacts>;
 }
 
-/** Landed files with the same layout and shape, so that one query can read them together. */
+/** Downloaded files with the same layout and structure, which one query can read together. */
 type LandedFiles = readonly [LandedFile, ...LandedFile[]];
 
 export function landedItemsSql(files: LandedFiles, shape: Shape): string {
@@ -45,17 +45,17 @@ FROM ${rowsSql(files, shape.fields, shape.isOpen)}`;
 
 function readText(name: string, value: string): string {
   if (name === 'attributes') {
-    // DuckDB normalizes the JSON, as it does for JSON rows, so that equal attributes have equal text. Text with a long
-    // number stays unchanged.
+    // DuckDB normalizes the JSON, as it does in JSON rows, so that equal attributes have equal text. A text with a long
+    // number isn't changed.
     const json = `CASE WHEN ${hasLongNumber(value)} THEN ${value} ELSE CAST(json(${value}) AS VARCHAR) END`;
     return `CASE WHEN json_valid(${value}) THEN ${json} ELSE CAST(to_json(${value}) AS VARCHAR) END`;
   }
-  // The list is split later, when the dataset names are known (dataset-names.ts).
+  // The list is split when the names of datasets are known (dataset-names.ts).
   const names = `CASE WHEN ${value} IS NOT NULL THEN [${quoteLiteral(NAMES_MARK)} || ${value}] END`;
   return `CASE WHEN starts_with(${value}, '[') AND json_valid(${value}) THEN from_json(${value}, '["VARCHAR"]') ELSE ${names} END`;
 }
 
-/** The fields of a change, named as in the API document (API §2: Change, ChangeItem, SiteRef). */
+/** The fields of a change, with the names in the API document (API §2: Change, ChangeItem, SiteRef). */
 export const CHANGE_FIELDS = new Map([
   ['id', 'VARCHAR'],
   ['kind', 'VARCHAR'],
@@ -103,12 +103,12 @@ function placeSql(files: LandedFiles): string[] {
   ];
 }
 
-/** The name of the column with a row's file path. A service is unlikely to use this name. */
+/** The column that contains the path of a row's file. A service is unlikely to use this name. */
 const FILE_COLUMN = 'pricelake_landed_file';
 
 /**
- * Builds SQL that returns a fact about a row's file. It uses CASE, which DuckDB evaluates once per vector of rows; it
- * would evaluate a list once per row.
+ * Builds SQL that returns a fact about the file of a row. It uses CASE, which DuckDB evaluates once for each vector of
+ * rows. DuckDB would evaluate a list lookup for each row.
  */
 function eachFile(files: LandedFiles, fact: (file: LandedFile) => string): string {
   if (files.length === 1) return quoteLiteral(fact(files[0]));
@@ -120,7 +120,7 @@ export function rowPrefix(file: LandedFile): string {
   return file.layout === 'separated' ? 'row.' : '';
 }
 
-/** Builds a read that declares every column, because DuckDB would otherwise read the file twice to infer them. */
+/** Builds SQL that reads files and declares every column, because DuckDB would read a file twice to infer columns. */
 export function rowsSql(files: LandedFiles, fields: Map<string, string>, isOpen = false): string {
   if (files[0].layout === 'csv') return csvRowsSql(files, files[0].csv ?? { columns: [], quotesNulls: false });
   const row = isOpen ? OPEN_OBJECT : structType(fields);
@@ -133,8 +133,8 @@ export function rowsSql(files: LandedFiles, fields: Map<string, string>, isOpen 
 }
 
 /**
- * Builds a read of CSV in strict RFC 4180, with all values as text. An empty cell is null; a quoted empty cell is an
- * empty text unless nulls are quoted. A record with the wrong number of cells is an error.
+ * Builds SQL that reads CSV files according to RFC 4180, with all values as text. An empty cell is null. A quoted empty
+ * cell is an empty text, unless the file quotes nulls. A record with the wrong number of cells is an error.
  */
 function csvRowsSql(files: LandedFiles, { columns, quotesNulls }: Readonly<CsvFacts>): string {
   const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
@@ -149,13 +149,13 @@ export function stripMark(sql: string, file: LandedFile): string {
   return `CASE WHEN starts_with(${sql}, ${quoteLiteral(NUMBER_MARK)}) THEN substr(${sql}, 2) ELSE ${sql} END`;
 }
 
-/** Builds SQL that turns marked number strings in JSON text back into plain numbers. */
+/** Builds SQL that changes marked strings in JSON text back to plain numbers. */
 function restoreNumbers(sql: string, file: LandedFile): string {
   if (!file.marked) return sql;
   return `regexp_replace(${sql}, ${quoteLiteral(`"${NUMBER_MARK}([^"]*)"`)}, '\\1', 'g')`;
 }
 
-/** Builds SQL for a JSON object of the fields that aren't in the API document, or returns null if the row has none. */
+/** Builds SQL for a JSON object of the fields that the API document doesn't list, or null if the row has none. */
 function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
   if (shape.unknown.size === 0) return 'CAST(NULL AS VARCHAR)';
   const members = [...shape.unknown].map(([name, sql]) => {
@@ -168,23 +168,23 @@ function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
   return restoreNumbers(`nullif('{' || concat_ws(',', ${members.join(', ')}) || '}', '{}')`, file);
 }
 
-/** Builds SQL that fails if an object in a CSV cell contains a long number, which DuckDB would change. */
+/** Builds SQL that fails if an object in a CSV cell contains a long number, because DuckDB would round the number. */
 function refuseLongNumbers(object: string, value: string): string {
   const refusal = "error('a number that is not exact in a double')";
   return `CASE WHEN ${hasLongNumber(quoteIdentifier(nameColumn(object)))} THEN ${refusal} ELSE ${value} END`;
 }
 
-/** Builds SQL that is true if the text may contain a number that a double can't represent exactly. */
+/** Builds SQL that is true if a text may contain a number that a double can't represent exactly. */
 function hasLongNumber(text: string): string {
   return `regexp_matches(${text}, '[0-9][0-9.eE+-]{15}')`;
 }
 
-/** Builds SQL that converts an untyped CSV cell to JSON: valid JSON stays JSON, other text becomes a string. */
+/** Builds SQL that converts a CSV cell to JSON. Valid JSON stays the same, and other text becomes a string. */
 function textAsJson(cell: string): string {
   return `CASE WHEN regexp_matches(${cell}, '^[\\[{]') AND json_valid(${cell}) THEN ${cell} ELSE CAST(to_json(${cell}) AS VARCHAR) END`;
 }
 
-/** Returns the paths of values that must be objects or null, outer objects first. */
+/** Lists the paths of values that must be objects or null. An outer object precedes the objects inside it. */
 export function structPaths(fields: Map<string, string>): string[] {
   const isStruct = (type: string) => type === OPEN_OBJECT || (type.startsWith('STRUCT(') && type.endsWith(')'));
   const paths = [...fields].filter(([, type]) => isStruct(type)).map(([name]) => name);

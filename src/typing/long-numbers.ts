@@ -1,17 +1,17 @@
 /**
- * DuckDB's JSON reader converts numbers to a double or an int64. Numbers that this could change are quoted first:
- * fractions or exponents of more than 15 characters, and integers of 19 digits or more.
+ * DuckDB's JSON reader converts a number to a double or an int64. Before that, numbers which this could change are
+ * quoted: fractions or exponents of more than 15 characters, and integers of 19 digits or more.
  */
 
 const NEWLINE = 0x0a;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** Tokens up to this length are exact in a double or an int64. */
+/** A number of at most this length is exact as a double or an int64. */
 const SAFE_LENGTH = 15;
 const SAFE_INTEGER_DIGITS = 18;
 const STRIDE = SAFE_LENGTH + 1;
 
-/** The byte range [start, end) of a number. */
+/** The bytes of a number: from `start` up to, but not including, `end`. */
 interface Token {
   start: number;
   end: number;
@@ -23,10 +23,10 @@ const NUMBER_BYTES = (() => {
   return table;
 })();
 
-/** Finds the numbers that must be quoted to stay exact, in order. @param bytes whole lines of NDJSON */
+/** Finds the numbers that must be quoted to stay exact, in order. @param bytes complete lines of NDJSON */
 export function findLongNumbers(bytes: Buffer): Token[] {
   const tokens: Token[] = [];
-  // Every token longer than SAFE_LENGTH covers one of these positions.
+  // Every number that is longer than SAFE_LENGTH covers one of these positions.
   for (let i = STRIDE - 1; i < bytes.length; i += STRIDE) {
     if (NUMBER_BYTES[bytes[i] as number] === 0) continue;
     let start = i;
@@ -40,7 +40,7 @@ export function findLongNumbers(bytes: Buffer): Token[] {
 }
 
 function isAtRisk(bytes: Buffer, start: number, end: number): boolean {
-  // Most long tokens are ids, whose digits fit an int64.
+  // Most long numbers are ids, which fit in an int64.
   if (end - start <= SAFE_INTEGER_DIGITS && isDigits(bytes, start, end)) return false;
   return NUMBER.test(bytes.toString('latin1', start, end)) && !isInString(bytes, start);
 }
@@ -65,8 +65,8 @@ function isInString(bytes: Buffer, at: number): boolean {
 }
 
 /**
- * Replaces numbers by strings that start with NUMBER_MARK. All results share one buffer, because allocating memory for
- * each chunk took longer than finding the numbers. A result is therefore valid only until the next call.
+ * Replaces numbers by strings that start with NUMBER_MARK. All results use the same buffer, because allocating memory
+ * for each chunk took longer than finding the numbers. A result is valid only until the next call.
  */
 export class NumberQuoter {
   #room = Buffer.alloc(0);
@@ -89,9 +89,9 @@ export class NumberQuoter {
   }
 }
 
-/** The first character of a quoted number: a private-use character, which shop text is unlikely to contain. */
+/** The first character of a quoted number. It is a character for private use, which text from shops hardly contains. */
 export const NUMBER_MARK = '\uE0F1';
 const OPEN = Buffer.from(`"${NUMBER_MARK}`);
 const CLOSE = Buffer.from('"');
-/** Extra buffer size, because later chunks may have slightly more numbers to quote. */
+/** The extra size of the buffer. Later chunks may have slightly more numbers to quote. */
 const SPARE_BYTES = 64 * 1024;

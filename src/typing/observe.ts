@@ -11,15 +11,16 @@ import { findLongNumbers, NumberQuoter } from './long-numbers.js';
 import { type ObservedFields, observeRow } from './shape.js';
 
 const NEWLINE = 0x0a;
-/** If the files' total size is at most this, all their rows are observed. */
+/** If all files together aren't larger than this, all their rows are observed. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 1024 * 1024;
 const STEP_BYTES = 1024 * 1024;
 const SAMPLE_BYTES = 16 * 1024;
 
 /**
- * Parses sample rows of related files: all rows if the files are small, otherwise the first megabyte and a sample of
- * each further megabyte and file. Calls `onRow` with undefined for lines that aren't JSON, which typing reports.
+ * Parses sample rows of files with the same origin: all rows if the files are small, otherwise the rows in the first
+ * megabyte, and a sample of each other megabyte and file. Calls `onRow` with undefined for a line that isn't JSON;
+ * typing reports such lines.
  */
 export async function observeRows(files: readonly { path: string }[], onRow: (row: unknown) => void): Promise<void> {
   for await (const lines of readSamples(files.map(({ path }) => path))) {
@@ -27,10 +28,10 @@ export async function observeRows(files: readonly { path: string }[], onRow: (ro
   }
 }
 
-/** Parses a line; undefined if it isn't JSON. JSON.parse may round numbers, but only names and kinds matter. */
+/** Parses a line, or returns undefined if it isn't JSON. JSON.parse may round numbers, which doesn't matter here. */
 function parseOrNothing(line: string): unknown {
   try {
-    // The observers are recursive, so deeply nested rows are skipped.
+    // Skips a deeply nested row, because the functions that observe rows are recursive.
     return isTooDeep(line) ? undefined : JSON.parse(line);
   } catch {
     return undefined;
@@ -74,10 +75,7 @@ export interface Look {
   show: (row: unknown, format?: 'csv') => void;
 }
 
-/**
- * Observes the first records of a CSV file, and continues until every column that may contain an object has had a
- * value.
- */
+/** Observes the first records of a CSV file, and more until each column that may hold objects has had a value. */
 export async function observeCsv(file: string, { observed, mapping, show }: Look): Promise<CsvFacts> {
   const quotesNulls = await findQuotedNulls(file);
   let columns: string[] | undefined;
@@ -105,8 +103,8 @@ export async function observeCsv(file: string, { observed, mapping, show }: Look
 }
 
 /**
- * True if all empty cells of the first records are quoted. Such a writer quotes all cells, including nulls, because no
- * item has a value in every column.
+ * True if all empty cells in the first records are quoted. In this case, the writer quotes every cell, including nulls,
+ * because no item has a value in every column.
  */
 async function findQuotedNulls(file: string): Promise<boolean> {
   let isQuoted = false;
@@ -120,7 +118,7 @@ async function findQuotedNulls(file: string): Promise<boolean> {
   return isQuoted;
 }
 
-/** Makes the column names unique. A column without a name is named by its position. */
+/** Makes the names of columns unique. A column without a name gets its position as its name. */
 function nameColumns(header: readonly (string | null)[]): string[] {
   const taken = new Set<string>();
   return header.map((cell, index) => {
@@ -132,7 +130,7 @@ function nameColumns(header: readonly (string | null)[]): string[] {
   });
 }
 
-/** Builds a row object from cells. @param holders columns whose cells may contain an object as JSON text */
+/** Builds an object from the cells of a record. @param holders columns whose cells may contain objects as JSON text */
 function readRow(columns: readonly string[], cells: readonly (string | null)[], holders: ReadonlySet<string>) {
   return Object.fromEntries(
     columns.map((name, index): [string, unknown] => {
@@ -142,7 +140,7 @@ function readRow(columns: readonly string[], cells: readonly (string | null)[], 
   );
 }
 
-/** Parses a cell that contains a JSON object, or returns undefined if it doesn't. */
+/** Parses a cell that contains a JSON object. Returns undefined if it contains something else. */
 function readObject(cell: string): object | undefined {
   if (!cell.startsWith('{')) return undefined;
   try {
@@ -156,7 +154,7 @@ export function isCsv(file: string): boolean {
   return path.extname(file) === '.csv';
 }
 
-/** Returns the file itself, or a copy with quoted numbers if DuckDB would round any number. */
+/** Returns the file, or a copy with quoted numbers if DuckDB would round a number in it. */
 export async function quoteFile(source: string, readAt: string, workFolder: string): Promise<LandedFile> {
   const part = path.basename(source);
   const target = path.join(workFolder, `${part}.quoted`);
@@ -166,7 +164,7 @@ export async function quoteFile(source: string, readAt: string, workFolder: stri
   const quoter = new NumberQuoter();
   try {
     for await (const lines of readWholeLines(source)) {
-      // A line this long is always the first in its chunk.
+      // A line of this length is always the first line of its chunk.
       hasTooLarge ||= lines.length > LIMITS.rowBytes && !lines.subarray(0, LIMITS.rowBytes + 1).includes(NEWLINE);
       const tokens = findLongNumbers(lines);
       if (tokens.length > 0 && out === undefined) {

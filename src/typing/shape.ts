@@ -17,31 +17,31 @@ import {
 } from '../tables/item-names.js';
 
 /**
- * Maps each item value to its place in a landed row. The API document lists the fields of Item, but not those of an export row,
- * so every plausible spelling is recognized: nested as in Item, or flat (`siteId`, `site_id`, `site.id`).
+ * Where a downloaded row contains each value of an item. The API document lists the fields of Item, but not those of an
+ * export row, so every plausible name is recognized: nested as in Item, or flat (`siteId`, `site_id`, `site.id`).
  */
 export interface Shape {
-  /** The DuckDB types of the top-level fields to read, by name. In CSV all are text. */
+  /** The top-level fields to read, and their DuckDB types. In CSV, all fields are text. */
   fields: Map<string, string>;
-  /** SQL expressions over those fields, by item value. A value without a CSV column has no entry. */
+  /** The SQL expression for each item value. In CSV, a value without a column has no expression. */
   values: Map<ItemValue, string>;
-  /** The values among `attributes` and `datasets` that flat rows hold as text: JSON, or a list of names. */
+  /** `attributes` or `datasets`, if rows contain them as text: JSON, or a list of names. */
   texts: Set<ItemValue>;
-  /** SQL of fields that aren't in the API document, by their name in `extra`: JSON, or in CSV text or JSON. */
+  /** The SQL of each field that isn't in the API document, by its name in `extra`. It returns JSON, or text in CSV. */
   unknown: Map<string, string>;
   objects: Set<string>;
-  /** True if two names in JSON rows differ only in case. Each row is then read as OPEN_OBJECT in the ROW column. */
+  /** True if two names in JSON rows differ only in case. Each row is then read as an OPEN_OBJECT, in the column ROW. */
   isOpen: boolean;
 }
 
-/** JSON names are case-sensitive, but SQL columns and struct fields aren't. A map keeps all names. */
+/** In JSON, names may differ only in case. In SQL, names of columns and struct fields can't, but keys of maps can. */
 export const OPEN_OBJECT = 'MAP(VARCHAR, JSON)';
 export const ROW = 'row';
 
-/** Precedes each capital letter in a column name. Like NUMBER_MARK, it is a private-use character. */
+/** Precedes each capital letter in the name of a column. It is a character for private use, like NUMBER_MARK. */
 const CAPITAL_MARK = '\uE0F3';
 
-/** Returns a name for a CSV column that stays unique when case is ignored. */
+/** Returns a name for a CSV column that is unique even if case is ignored. */
 export function nameColumn(name: string): string {
   return name.replaceAll(/[\p{Lu}\uE0F3]/gu, (char) => CAPITAL_MARK + char);
 }
@@ -54,10 +54,10 @@ function haveEqualNames(names: Iterable<string>): boolean {
 /** JSON rows have typed values; CSV rows have only text. */
 export type RowKind = 'json' | 'csv';
 
-/** Facts about a top-level field, from a sample of rows. */
+/** What a sample of rows shows about a top-level field. */
 export interface ObservedField {
   subfields: Set<string>;
-  /** True if a value was neither null nor an object. */
+  /** True if any value was neither null nor an object. */
   isScalar: boolean;
 }
 export type ObservedFields = Map<string, ObservedField>;
@@ -65,7 +65,7 @@ export type ObservedFields = Map<string, ObservedField>;
 export function observeRow(observed: ObservedFields, row: unknown, mapping: Mapping = {}): void {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return;
   for (const [name, value] of Object.entries(row)) {
-    if (name === '') continue; // a column can't have an empty name
+    if (name === '') continue; // DuckDB doesn't allow a column without a name
     const field = observed.get(name) ?? { subfields: new Set<string>(), isScalar: false };
     observed.set(name, field);
     if (typeof value !== 'object') field.isScalar = true;
@@ -77,7 +77,7 @@ export function observeRow(observed: ObservedFields, row: unknown, mapping: Mapp
 
 type Style = (path: string) => string;
 
-/** Guesses the spelling of fields that aren't in the sample, because services may omit nulls. */
+/** Guesses how fields that aren't in the sample are named. They may be missing because a service may omit nulls. */
 function detectStyle(observed: ObservedFields): { style: Style; nested: boolean } {
   const names = [...observed.keys()];
   const isSnake = names.some((name) => name.includes('_') && BY_FOLDED_NAME.has(fold(name)));
@@ -90,7 +90,7 @@ interface DetectedShape extends Shape {
   parents: Set<string>;
 }
 
-/** Finds where each value is. @throws PricelakeError `contract` if there are rows, but no field for the item id */
+/** Finds where rows contain each value. @throws PricelakeError `contract` if rows have no field for the item's id */
 export function detectShape(observed: ObservedFields, kind: RowKind = 'json', mapping: Mapping = {}): Shape {
   const shape: DetectedShape = {
     fields: new Map(),
@@ -101,7 +101,7 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
     isOpen: kind === 'json' && haveEqualNames(observed.keys()),
     parents: new Set(),
   };
-  // A mapped name takes precedence over a recognized one, and the standard spelling over other spellings.
+  // A name in the mapping precedes a recognized name, and the standard spelling precedes other spellings.
   const rank = (name: string) => (Object.hasOwn(mapping, name) ? 0 : isExactName(name) ? 1 : 2);
   for (const [name, field] of [...observed].sort(([a], [b]) => rank(a) - rank(b))) {
     addObserved(shape, { name, known: translate(name, mapping) }, field, kind);
@@ -118,14 +118,14 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
   return detected;
 }
 
-/** Lists the item values whose field is missing from every observed row. A null counts as present. */
+/** Lists the item values whose field no observed row contains. A field that is null counts as contained. */
 export function listAbsent(observed: ObservedFields, mapping: Mapping): ItemValue[] {
   if (observed.size === 0) return [];
-  const { values } = detectShape(observed, 'csv', mapping); // the CSV shape contains only observed fields
+  const { values } = detectShape(observed, 'csv', mapping); // for CSV, `values` contains only observed fields
   return ITEM_VALUE_NAMES.filter((name) => !values.has(name));
 }
 
-/** A field's name in the rows, and its name after mapping. */
+/** The name of a field in the rows, and its name according to the mapping. */
 interface FieldName {
   name: string;
   known: string;
@@ -146,7 +146,7 @@ function addObserved(shape: DetectedShape, { name, known }: FieldName, field: Ob
   } else shape.unknown.set(name, addField(shape, name, kind === 'csv' ? 'VARCHAR' : 'JSON', kind));
 }
 
-/** Adds a top-level field to read, and returns the SQL for its value. */
+/** Adds a top-level field to the fields to read. Returns the SQL for its value. */
 function addField(shape: DetectedShape, name: string, type: string, kind: RowKind): string {
   const column = kind === 'csv' ? nameColumn(name) : name;
   shape.fields.set(column, type);
@@ -205,12 +205,12 @@ function fieldType(path: ItemPath): string {
   return path === 'datasets' ? 'VARCHAR[]' : 'VARCHAR';
 }
 
-/** Builds the `columns` argument of read_json: `{"id": 'VARCHAR', …}`. */
+/** Builds the argument `columns` of read_json: `{"id": 'VARCHAR', …}`. */
 export function readJsonColumns(fields: Map<string, string>): string {
   return `{${[...fields].map(([name, type]) => `${quoteIdentifier(name)}: ${quoteLiteral(type)}`).join(', ')}}`;
 }
 
-/** Builds the type `STRUCT(…)` of the fields. */
+/** Builds the DuckDB type `STRUCT(…)` with these fields. */
 export function structType(fields: Map<string, string>): string {
   return `STRUCT(${[...fields].map(([name, type]) => `${quoteIdentifier(name)} ${type}`).join(', ')})`;
 }

@@ -15,24 +15,24 @@ import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from
 import { quoteFile } from './observe.js';
 import type { Shape } from './shape.js';
 
-/** The result of typing landed files: a Parquet file with the model's columns, and the rows that couldn't be read. */
+/** The result of typing files: a Parquet file with the model's columns, and a file of rows that couldn't be read. */
 export interface TypedFile {
   typedPath: string;
-  /** NDJSON of {"n", "raw", "reason", "id"} for each unreadable row, if any. `id` is the item's id if readable. */
+  /** NDJSON with {"n", "raw", "reason", "id"} for each row that couldn't be read. `id` is the item's id, if known. */
   badPath?: string | undefined;
   part: string;
   origin: Origin;
-  /** The rows of typedPath, including those with a reject_reason, plus the rows of badPath. */
+  /** The number of rows: those in typedPath, including rows with a reject_reason, and those in badPath. */
   rows: number;
   /** The number of rows that couldn't be typed. */
   rejected: number;
-  /** Paths of the landed files. */
+  /** The paths of the downloaded files. */
   sources: string[];
 }
 
 /**
- * The origin of landed rows. `export` and `page` rows are whole items read before the run's changes, `reread` rows
- * are whole items read after them. The other origins are changes.
+ * Where rows come from. `export` and `page` rows are complete items, read before the run's changes. `reread` rows are
+ * complete items that were read after them. The other origins are changes.
  */
 export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
 
@@ -42,11 +42,11 @@ export function isChangeOrigin(origin: Origin): origin is ChangeOrigin {
 
 export interface TypingSource {
   path: string;
-  /** When its rows were read, as ISO 8601; empty for changes. */
+  /** The time at which the rows were read, as ISO 8601. It is empty for changes. */
   readAt: string;
-  /** The number of landed rows, which typing must account for. */
+  /** The number of downloaded rows. Typing must account for every one of them. */
   rows: number;
-  /** True if all rows belong to one website, so they don't need to be sorted by website. */
+  /** True if all rows belong to one website, so that they needn't be sorted by website. */
   isOfOneSite?: boolean | undefined;
   csv?: CsvFacts | undefined;
 }
@@ -59,18 +59,18 @@ export interface TypingTask {
   runId: string;
 }
 
-/** A source, and the file with its long numbers quoted (observe.ts). */
+/** A source, with a copy of its file in which long numbers are quoted (observe.ts). */
 interface QuotedSource extends TypingSource {
   landed: LandedFile;
 }
 
-/** A task whose files DuckDB can read exactly, and the folder for its results. */
+/** A task whose files DuckDB can read without rounding numbers, and the folder for the results. */
 export interface QuotedTask extends TypingTask {
   sources: [QuotedSource, ...QuotedSource[]];
   workFolder: string;
 }
 
-/** Quotes numbers that DuckDB would round. Can be stopped between two files. */
+/** Quotes numbers that DuckDB would round. Can be interrupted between two files. */
 export async function quoteTask(db: Database, task: TypingTask, workFolder: string): Promise<QuotedTask> {
   const sources: QuotedSource[] = [];
   for (const source of task.sources) {
@@ -82,15 +82,15 @@ export async function quoteTask(db: Database, task: TypingTask, workFolder: stri
   return { ...task, sources: sources as QuotedTask['sources'], workFolder };
 }
 
-/** All CSV values are text, so numbers need no quotes. */
+/** Values in CSV are text, so numbers needn't be quoted. */
 function asCsv(file: string, readAt: string, csv: CsvFacts): LandedFile {
   return { path: file, layout: 'csv', marked: false, part: path.basename(file), readAt, csv };
 }
 
 /**
- * Types landed files together with the strict reader. If a row doesn't fit, types the files one by one, and the failing
- * file row by row. Removes temporary files.
- * @throws PricelakeError `contract` if the number of rows differs from the number that was landed
+ * Types files together, with DuckDB's reader. If a row doesn't fit, types the files one by one, and the file with this
+ * row row by row. Deletes temporary files.
+ * @throws PricelakeError `contract` if the number of rows differs from the number of downloaded rows
  */
 export async function typeFiles(db: Database, task: QuotedTask): Promise<TypedFile[]> {
   const [first, ...restSources] = task.sources;
@@ -119,7 +119,7 @@ async function typeStrictly(db: Database, task: QuotedTask): Promise<TypedFile |
   const typedPath = path.join(task.workFolder, `${part}.parquet`);
   const rows = sources.reduce((sum, source) => sum + source.rows, 0);
   if (sources.some(({ landed }) => landed.hasTooLarge === true)) return undefined;
-  // CSV columns are read by position, so all headers must be equal.
+  // DuckDB reads CSV columns by position, so all files must have the same header.
   if (new Set(sources.map(({ landed }) => JSON.stringify(landed.csv))).size > 1) return undefined;
   try {
     const counts = await copyTyped(
@@ -136,7 +136,7 @@ async function typeStrictly(db: Database, task: QuotedTask): Promise<TypedFile |
   return { typedPath, part, origin, rows, rejected: 0, sources: sources.map((source) => source.path) };
 }
 
-/** True for DuckDB's errors about malformed JSON or CSV, or a value that doesn't fit its column. */
+/** True for DuckDB's errors about malformed JSON or CSV, or about a value that doesn't fit in its column. */
 export function isFaultOfRows(error: unknown): boolean {
   return error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message);
 }
@@ -173,7 +173,7 @@ async function typeRowByRow(db: Database, task: QuotedTask, source: QuotedSource
   return { typedPath, part, origin: task.origin, rows, rejected, sources: [source.path], ...bad };
 }
 
-/** Row groups are small and sorted by website, because staging reads ranges of websites from the typed files. */
+/** Small row groups, sorted by website, help when a table is staged, because it reads ranges of websites. */
 const ROW_GROUP_ROWS = 8_192;
 
 async function copyTyped(
@@ -199,7 +199,7 @@ async function copyTyped(
   return { rows: count, rejected: count - countNulls(written?.column_statistics, 'reject_reason', count) };
 }
 
-/** Counts nulls from the statistics that COPY returns. A file without rows has no statistics. */
+/** Returns the number of nulls from the statistics that COPY returns. A file without rows has no statistics. */
 function countNulls(statistics: DuckDBValue | undefined, column: string, rows: number): number {
   if (rows === 0 || !(statistics instanceof DuckDBMapValue)) return rows;
   const own = statistics.entries.find(({ key }) => key === quoteIdentifier(column))?.value;

@@ -6,23 +6,23 @@ import type { ItemValue } from '../tables/item-names.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { Origin, TypedFile } from './type-file.js';
 
-/** The number of typed rows, and of repeated rows. A repeated row has the same key as another row. */
+/** The number of typed rows, and how many of them repeat the key of another row. */
 export interface Tally {
   typed: bigint;
   repeated: bigint;
 }
 
 export interface ItemReads {
-  /** The newest row of each item, with the columns of the items table. */
+  /** The newest row of each item, with the columns of the table `items`. */
   rows: Relation;
-  /** All typed rows, with their landed file (`part`) and their website's attribution. */
+  /** All typed rows. They also contain their downloaded file (`part`) and their website's credit text. */
   typed: Relation;
   tally: Tally;
 }
 
 export const countTyped = (files: readonly TypedFile[]) => files.reduce((sum, { rows }) => sum + BigInt(rows), 0n);
 
-/** Selects the typed rows without a reject reason, with their positions: `filename` and `file_row_number`. */
+/** Selects the typed rows that weren't rejected, with their position: `filename` and `file_row_number`. */
 export function goodRows(files: readonly TypedFile[]): Sql {
   const paths = files.map((file) => file.typedPath);
   const rows = readFiles('read_parquet', paths, ['file_row_number = true'], { hasNames: true });
@@ -30,8 +30,8 @@ export function goodRows(files: readonly TypedFile[]): Sql {
 }
 
 /**
- * Selects the first row of each `key` in `order`. Only a few rows repeat: those that moved while the parts were read.
- * They are stored in a table, because a view would sort again for each range of rows.
+ * Selects the first row of each `key` in this `order`. Few rows repeat: those that moved while pages or shards were
+ * read. The result is a table, because a view would sort the rows again for each range that is read.
  */
 export function leaveOutRepeated(
   graph: RelationGraph,
@@ -62,7 +62,7 @@ export async function countRepeated(graph: RelationGraph, rows: Sql | Relation, 
   return { typed: row?.typed as bigint, repeated: row?.repeated as bigint };
 }
 
-/** Columns of typed item rows that aren't in the items table. */
+/** The columns of typed item rows that the table `items` doesn't have. */
 const TYPED_COLUMNS = [
   { name: 'part', type: 'VARCHAR' },
   { name: 'site_attribution', type: 'VARCHAR' },
@@ -74,10 +74,10 @@ export interface AbsentFields {
   items: Relation;
 }
 
-/** Reads typed item files. Each set of files is read only once, because the files never change. */
+/** Reads typed files of items. The files never change, so each set of files is read only once. */
 export class ItemReader {
   readonly #graph: RelationGraph;
-  /** The pattern that finds dataset names in text (dataset-names.ts); null if no name is known. */
+  /** A pattern that finds dataset names in text (dataset-names.ts); null if no name is known. */
   readonly #datasetPattern: string | null;
   readonly #read = new Map<string, Promise<ItemReads>>();
 
@@ -86,12 +86,12 @@ export class ItemReader {
     this.#datasetPattern = datasetPattern;
   }
 
-  /** Reads the rows of exports and pages, which were read before the changes. */
+  /** Reads the rows of exports and pages, which the run has read before the changes. */
   exported(files: readonly TypedFile[], absent?: AbsentFields): Promise<ItemReads> {
     return this.#readOnce('exported_items', ['export', 'page'], files, absent);
   }
 
-  /** Reads the rows of items that were read again after the changes. */
+  /** Reads the rows of items that the run has read again after the changes. */
   reread(files: readonly TypedFile[]): Promise<ItemReads> {
     return this.#readOnce('reread_items', ['reread'], files, undefined);
   }
@@ -138,7 +138,7 @@ export function noReads(graph: RelationGraph, label: string): ItemReads {
   };
 }
 
-/** Fills missing fields with the lake's values, and recomputes the columns that depend on them. */
+/** Replaces missing fields by the lake's values, and recomputes the columns that depend on them. */
 function keepAbsent(rows: Sql, { names, items }: AbsentFields): Sql {
   const value = (name: ItemValue) => (names.includes(name) ? `coalesce(e.${name}, k.${name})` : `e.${name}`);
   const replaced = [

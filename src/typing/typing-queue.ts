@@ -10,9 +10,9 @@ export interface LandedItems {
   rows: number;
   bytes: number;
   readAt: string;
-  /** The origin of the rows; default `export`. Export rows may have a different shape from `/items` rows. */
+  /** The origin of the rows; defaults to `export`. Export rows may have other fields than `/items` rows. */
   origin?: Exclude<Origin, ChangeOrigin>;
-  /** True for items that were read a second time, from an export. */
+  /** True for items that were read in full after the changes, by an export. */
   isExport?: boolean;
   /** True if all rows belong to one website. */
   isOfOneSite?: boolean;
@@ -24,9 +24,9 @@ export interface ChangeFile {
   origin: ChangeOrigin;
 }
 
-/** Files below this total size are typed together, because each statement costs as much as several thousand rows. */
+/** Files that are together smaller than this are typed together. A statement costs as much as thousands of rows. */
 const BATCH_BYTES = 48 * 1024 * 1024;
-/** The landed bytes that may be queued before `whenRoom` makes callers wait. */
+/** The number of downloaded bytes in the queue above which `whenRoom` makes callers wait. */
 const WAITING_BYTES = 1024 * 1024 * 1024;
 
 interface TypingRun {
@@ -35,19 +35,19 @@ interface TypingRun {
 }
 
 /**
- * Types landed files in batches while more files land. Large batches run in parallel, small ones one at a time. A shape
- * found in one file also applies to later files from the same origin.
+ * Types files in batches while other files download. Large batches run in parallel, and small ones one at a time. The
+ * structure found in one file also applies to later files of the same origin.
  */
 export class TypingQueue {
   readonly #db: Database;
   readonly #run: TypingRun;
-  /** Applies only to export rows. */
+  /** The field names for export rows. */
   readonly #mapping: Mapping;
   readonly #look: LookAtRow;
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
-  /** Small files waiting for a full batch. */
+  /** The small files that wait until there are enough for a batch. */
   #small: LandedItems[] = [];
-  /** The chain of small batches and change files. It continues after a failure. */
+  /** Resolves when small batches and files of changes are typed. It continues after an error. */
   #work: Promise<unknown> = Promise.resolve();
   #prepared: Promise<unknown> = Promise.resolve();
   #waitingBytes = 0;
@@ -66,14 +66,14 @@ export class TypingQueue {
     this.#look = look;
   }
 
-  /** Ignores item files added after this call. A retry of the run will type them. */
+  /** Ignores files of items that are added later. Another attempt of the run will type them. */
   leaveItems(): void {
     this.#isLeft = true;
   }
 
   /**
-   * Starts typing an item file, unless it was already added. `finish` throws its error. A file that may be discarded
-   * later is typed by itself.
+   * Starts typing a file of items, unless it was added before. If typing fails, `finish` throws the error. A file that
+   * may be discarded later is typed alone.
    */
   addItems(landed: LandedItems, { mayBecomeVoid = false } = {}): void {
     if (this.#isLeft || this.#added.has(landed.path)) return;
@@ -85,17 +85,17 @@ export class TypingQueue {
     if (mayBecomeVoid || countBytes(this.#small) >= BATCH_BYTES) this.#closeBatch();
   }
 
-  /** Resolves when few enough landed bytes are queued. Await it before landing more. */
+  /** Resolves when the queue is short enough. Await it before downloading more. */
   async whenRoom(): Promise<void> {
     while (this.#waitingBytes > WAITING_BYTES) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
-  /** Discards these files, because their export must be requested again. */
+  /** Discards these files, because the export that contained them must be requested again. */
   forget(paths: readonly string[]): void {
     for (const path of paths) this.#void.add(path);
   }
 
-  /** Waits for all item files added so far. Returns their typed files, including files returned before. */
+  /** Waits for all files of items that were added. Returns their typed files, including those returned before. */
   async finish(): Promise<TypedFile[]> {
     this.#closeBatch();
     const typed = (await Promise.all(this.#typed)).flat();
@@ -105,7 +105,7 @@ export class TypingQueue {
     return typed.filter(({ sources }) => isValid(sources));
   }
 
-  /** Returns the item values for which no observed export row had a field. */
+  /** Lists the item values for which no observed export row has a field. */
   listAbsent(): ItemValue[] {
     return listAbsent(this.#observed.export, this.#mapping);
   }
@@ -116,7 +116,7 @@ export class TypingQueue {
     return this.#typeApart({ origin, sources: [{ path, readAt: '', rows }], mapping: {}, runId });
   }
 
-  /** Types an item file outside the queue. `finish` doesn't return it. */
+  /** Types a file of items outside the queue. `finish` doesn't return the result. */
   async typeApart(landed: LandedItems): Promise<TypedFile> {
     return this.#typeApart(await this.#prepare([landed]));
   }
@@ -140,7 +140,7 @@ export class TypingQueue {
     this.#typed.push(this.#settle(files, this.#begin(files)));
   }
 
-  /** Starts a batch. Batches are observed one after the other, so each one knows the shape that earlier ones showed. */
+  /** Starts a batch. Observes one batch after the other, because each uses the structure found in earlier ones. */
   #begin(files: LandedItems[]): Promise<TypedFile[]> {
     const { workFolder } = this.#run;
     const looked = this.#prepared.then(() => this.#prepare(files));
@@ -153,7 +153,7 @@ export class TypingQueue {
     });
   }
 
-  /** Stores an error for `finish`, which throws it unless the files are discarded. */
+  /** Keeps an error until `finish`, which throws it, unless the files were discarded. */
   async #settle(files: LandedItems[], typing: Promise<TypedFile[]>): Promise<TypedFile[]> {
     try {
       return await typing;
