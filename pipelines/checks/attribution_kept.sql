@@ -2,7 +2,7 @@
 -- severity: error
 -- description: No website lost its license text in the last run.
 -- found: [website|websites] lost [its|their] license text in the last run
--- next: Ask the service if it dropped the text; ATTRIBUTION.md and the files still have the previous one.
+-- next: Ask the service if it dropped the text; ATTRIBUTION.md and the files still have the previous text.
 WITH last_run AS (
   SELECT coalesce(getvariable('run_id')::VARCHAR, arg_max(run_id, run_number)) AS run_id FROM runs
 ),

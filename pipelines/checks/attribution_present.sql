@@ -2,7 +2,7 @@
 -- severity: gate
 -- description: Every price spread with offers from open-data websites has their license texts.
 -- found: [price spread lacks|price spreads lack] the license text of an open-data website
--- next: Compare sites.attribution with the texts in price_spread; you must pass them on with the data.
+-- next: Compare sites.attribution with the texts in price_spread; you must pass on these texts with the data.
 WITH open_offers AS (
   SELECT DISTINCT product_id, currency, site_id
   FROM items

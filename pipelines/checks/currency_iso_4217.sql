@@ -2,7 +2,7 @@
 -- severity: error
 -- description: Listed items have ISO 4217 currency codes (list one, amendment 180) that prices can use.
 -- found: [listed item has a currency|listed items have currencies] that ISO 4217 doesn't list
--- next: Look at the items in that currency; their prices can't be compared with others in product_prices.
+-- next: Look at the items in that currency; product_prices can't compare their prices with other prices.
 -- scope: row
 -- XTS (testing) and XXX (no currency) are in the list, but no price is in them.
 SELECT item_id, currency, price

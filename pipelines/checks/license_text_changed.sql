@@ -2,7 +2,7 @@
 -- severity: warn
 -- description: No website's license text changed in the last run.
 -- found: [website has|websites have] a new license text since the last run
--- next: Read the new text: it may change what you can do with the data. ATTRIBUTION.md and new files have it.
+-- next: Read the new text: it may change what you can do with the data. ATTRIBUTION.md and new files contain the new text.
 WITH last_run AS (
   SELECT coalesce(getvariable('run_id')::VARCHAR, arg_max(run_id, run_number)) AS run_id FROM runs
 ),

@@ -2,7 +2,7 @@
 -- severity: warn
 -- description: No website lists the same page twice.
 -- found: [page is|pages are] listed more than once by [its website|their websites]
--- next: The product counts too many offers. Often two sources of one website overlap (items.source_id).
+-- next: The product then has too many offers. Often, two sources of one website overlap (items.source_id).
 -- scope: site_id, url
 SELECT site_id, url, count(*) AS items, min(item_id) AS first_item_id, max(item_id) AS last_item_id
 FROM items

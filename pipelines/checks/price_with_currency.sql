@@ -2,7 +2,7 @@
 -- severity: error
 -- description: Every price has a currency.
 -- found: [price has|prices have] no currency
--- next: product_prices and price_spread leave out such offers; ask the service about the source.
+-- next: product_prices and price_spread leave out offers without a currency; ask the service about the source.
 -- scope: row
 SELECT item_id, site_id, price, previous_price
 FROM items

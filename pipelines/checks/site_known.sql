@@ -1,6 +1,6 @@
 -- name: site_known
 -- severity: gate
--- description: Every item's website is a current row of sites.
+-- description: Every item's website has a current row in sites.
 -- found: [item belongs|items belong] to a website that is missing from sites
 -- next: Without its website, an item has no license text. Look at the site ids in the landed file.
 -- scope: row

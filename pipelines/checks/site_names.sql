@@ -2,7 +2,7 @@
 -- severity: error
 -- description: Website names in items match those in sites.
 -- found: [item's website name differs|items' website names differ] from sites
--- next: The website was renamed. The next run that reads one of its items whole corrects all of them.
+-- next: The website was renamed. The next run that reads a whole item of the website corrects the name in all of its items.
 -- scope: row
 SELECT items.item_id, items.site_id, sites.name, items.site_name, sites.host, items.site_host
 FROM items
