@@ -63,7 +63,7 @@ function planShards(
     shards: [{ name: name('all'), dataset, status: 'all', site: null, rows: items }],
     reason,
   });
-  if (items <= above) return whole(`${items} items are no more than ${above}`);
+  if (items <= above) return whole(`no more than ${above} items`);
   if (listed === undefined) return whole('items are not counted by website');
   const { sites } = listed;
   const counted = sites.reduce((sum, site) => sum + site.items, 0n);
@@ -87,6 +87,6 @@ function planShards(
   return {
     // Starts with the largest export, so that it doesn't run alone at the end.
     shards: [...bySite, removed].sort((a, b) => Number(b.rows - a.rows)),
-    reason: `${items} items are more than ${above}: one export for each website`,
+    reason: `more than ${above} items: one export for each website`,
   };
 }

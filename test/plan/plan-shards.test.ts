@@ -25,11 +25,18 @@ describe('the exports of a complete copy', () => {
       { name: 'site-1', status: 'active', site: 1n, rows: 50n },
     ]);
     expect(shards.reduce((sum, { rows }) => sum + rows, 0n)).toBe(COUNTS.items);
-    expect(reason).toBe('1000 items are more than 999: one export for each website');
+    expect(reason).toBe('more than 999 items: one export for each website');
+  });
+
+  test('give one reason for any number of small datasets', () => {
+    const datasets = Array.from({ length: 2_000 }, (_, i): Counts => ({ dataset: BigInt(i), items: BigInt(i % 900) }));
+    const { shards, reason } = planExports(datasets, FREE, 999n);
+    expect(shards).toHaveLength(2_000);
+    expect(reason).toBe('no more than 999 items');
   });
 
   test.each<[string, Counts, Parameters<typeof planExports>[1], string]>([
-    ['there are few items', { items: 999n }, FREE, '999 items are no more than 999'],
+    ['there are few items', { items: 999n }, FREE, 'no more than 999 items'],
     ["the websites aren't counted", { items: 1_000n }, FREE, 'items are not counted by website'],
     ["the counts of the websites don't add up", listed({ items: 901n }), FREE, `${ADD_UP} 901 listed items`],
     [
