@@ -6,7 +6,7 @@ export const PARAMETER_TYPES = ['BIGINT', 'DOUBLE', 'VARCHAR'] as const;
 export type ParameterType = (typeof PARAMETER_TYPES)[number];
 export type ParameterValue = string | number;
 
-/** A check threshold that the pipeline file can set. The check's SQL refers to it as `$name`. */
+/** A threshold of a check that the pipeline file can set. The check's SQL calls it `$name`. */
 export interface CheckParameter {
   name: string;
   type: ParameterType;
@@ -18,19 +18,19 @@ export interface Check {
   name: string;
   severity: Severity;
   description: string;
-  /** The text to show after the number of violations: `[price is|prices are] below zero`. */
+  /** The text that follows the number of violations, such as `[price is|prices are] below zero`. */
   found?: string | undefined;
-  /** The recommended action if the check fails. */
+  /** What the user should do if the check fails. */
   next: string;
   parameters: CheckParameter[];
   /**
-   * The rows of items that determine whether a row is a violation: `row` if only the row itself does, or the columns in
-   * which these rows have equal values; undefined if all rows matter. Only shipped checks have a scope.
+   * Which rows of items determine whether a row is a violation. `row`: only the row itself. A list of columns: the rows
+   * with the same values in these columns. Undefined: all rows. Only checks that come with pricelake have a scope.
    */
   scope: 'row' | readonly string[] | undefined;
   /**
-   * A column of items. Within a run, the check reads only rows of items and history with a value that occurs in the
-   * run's changed rows. With `run_id`, it reads only rows that the run writes, in any table.
+   * A column of items. In a run, the check reads only rows of items and history whose value occurs in the run's changed
+   * rows. With `run_id`, it reads only rows that the run writes, in any table.
    */
   withinRun: string | undefined;
   sql: string;
@@ -44,7 +44,7 @@ export interface CheckSettings {
   };
 }
 
-/** Describes why a value doesn't match a parameter's type, or returns undefined if it does. */
+/** Describes why a value doesn't have a parameter's type. Returns undefined if it does. */
 export function explainMisfit(value: ParameterValue, type: ParameterType): string | undefined {
   const given = typeof value === 'string' ? 'text' : 'a number';
   if (type === 'VARCHAR') return typeof value === 'string' ? undefined : `must be text, not ${given}`;
@@ -55,30 +55,30 @@ export function explainMisfit(value: ParameterValue, type: ParameterType): strin
 const COMMENT_LINE = /^\s*--.*$/gmu;
 
 /**
- * Returns the tables whose names occur in a check's SQL. May include a table whose name is only used as a column, but
- * never omits a table that the SQL reads. DuckDB's `getTableNames` returns no tables for SQL with `USING` or
- * parameters.
+ * Returns the tables whose names occur in a check's SQL. The result may include a table whose name is only used for a
+ * column, but includes every table that the SQL reads. DuckDB's `getTableNames` isn't used, because it returns no
+ * tables for SQL with `USING` or parameters.
  */
 export function findReadTables(sql: string): TableName[] {
   const words = new Set(sql.replace(COMMENT_LINE, '').toLowerCase().match(/\w+/gu) ?? []);
   return TABLE_NAMES.filter((table) => words.has(table));
 }
 
-/** Matches DuckDB errors that the check's SQL didn't cause. */
+/** Matches errors of DuckDB for which the check's SQL isn't the cause. */
 const NOT_ITS_OWN = /^(Out of Memory|IO|INTERRUPT|INTERNAL|FATAL|HTTP|Permission) Error/u;
 
 /**
- * True for an error about a file whose name occurs in the SQL. Such a file belongs to the user, because the lake's
- * files are only read through views.
+ * True for an error about a file that the SQL names. Such a file belongs to the user, because the lake's files are only
+ * read through views.
  */
 const isOwnFile = (text: string, sql: string) =>
   text.startsWith('IO Error') && [...text.matchAll(/"([^"]+)"/gu)].some(([, name = '']) => sql.includes(name));
 
-/** Adds the file and line to an error that the check's SQL caused. Returns other errors unchanged. */
+/** Adds the file and the line to an error that the check's SQL has caused. Returns other errors unchanged. */
 export function explainCheckError({ file, sql }: Pick<Check, 'file' | 'sql'>, cause: unknown): unknown {
   const text = cause instanceof Error ? cause.message.replace('Failed to extract statements: ', '') : '';
   if (cause instanceof PricelakeError) return cause;
-  // If the text has no statement, DuckDB's bindings return only this message.
+  // This is the only message of DuckDB's bindings if the text contains no statement.
   if (text === 'Error in native callback')
     return new PricelakeError('config', `${file}: the file contains no SQL`, {}, { cause });
   if (!/^[A-Z][\w ]* Error: /u.test(text)) return cause;

@@ -21,7 +21,7 @@ import type { ConfiguredCheck } from './settings.js';
 export const SAMPLE_ROWS = 5;
 const DUCKDB_TYPES: Record<ParameterType, DuckDBType> = { BIGINT, DOUBLE, VARCHAR };
 
-/** The number of violations of a check, and the first rows as JSON text. */
+/** The number of violations of a check, and the first of these rows as JSON text. */
 export interface Violations {
   violations: bigint;
   rows: string[];
@@ -30,22 +30,22 @@ export interface Violations {
 
 export interface CheckedTables {
   tables: Readonly<Partial<Record<TableName, Source>>>;
-  /** The run whose history rows are checked; undefined outside a run. */
+  /** The run whose rows in history are checked; undefined outside a run. */
   runId: string | undefined;
 }
 
-/** The items that a run changed, with their rows before and after it. */
+/** The items that a run changed, as they were before it and as they are after it. */
 export interface ChangedItems {
   before: Relation;
   after: Relation;
 }
 
-/** Reads the session's views, which have the same names as the tables. */
+/** Reads the views of the session, which have the names of the tables. */
 export const NAMED_TABLES: CheckedTables = { tables: {}, runId: undefined };
 
 /**
- * Counts the violations. Returns the first ones ordered by all columns from left to right, so that repeated runs return
- * the same sample.
+ * Counts the violations of a check. Returns the first ones, sorted by all columns from left to right, so that each run
+ * returns the same sample.
  */
 export async function countRows(
   graph: RelationGraph,
@@ -57,8 +57,8 @@ export async function countRows(
   const rows = bindCheck(check.sql, checked);
   await graph.ready(rows);
   const startedAt = performance.now();
-  // The check's SQL starts on its own line, so that the line number of an error matches the file. The alias can't be a
-  // column name.
+  // The check's SQL starts on a new line, so that the line number in an error is that of the file. The alias can't be
+  // the name of a column.
   const text = `SELECT count(*), min("a violating row", ${keep}) FROM (${rows.text}) AS "a violating row"`;
   try {
     const { bound: given, types } = bindParameters(check, values);
@@ -92,10 +92,10 @@ export function bindCheck(text: string, { tables, runId }: CheckedTables): Sql {
   return bindQuery(cutSemicolon(text), Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId ?? null) });
 }
 
-/** Matches semicolons, and whole literals, quoted names and comments. */
+/** Matches complete literals, quoted names and comments, and any other semicolon. */
 const LEXEMES = /\b[eE]'(?:\\.|[^'\\])*'|'[^']*'|"[^"]*"|--[^\n]*|\/\*.*?\*\/|\$\$.*?\$\$|;/gsu;
 
-/** Removes a trailing semicolon, so that the statement can be used as a subquery. */
+/** Removes semicolons at the end, so that the statement can be used as a subquery. */
 function cutSemicolon(text: string): string {
   return text.replaceAll(LEXEMES, (found) => (found === ';' ? ' ' : found));
 }

@@ -1,12 +1,12 @@
 import { countOf, formatCount } from '../formats/count.js';
 
 export interface Advice {
-  /** The text to show after the number of violations: `[price is|prices are] below zero`. */
+  /** The text that follows the number of violations, such as `[price is|prices are] below zero`. */
   found?: string | undefined;
   next: string;
 }
 
-/** Describes a result: `2 prices are below zero.` Without `found`, shows the check's description instead. */
+/** Describes a result as `2 prices are below zero.` Without `found`, returns the description of the check. */
 export function describeFinding(
   { violations, description }: { violations: bigint; description: string },
   advice: Pick<Advice, 'found'> | undefined,

@@ -11,9 +11,9 @@ import { type ChangedItems, type CheckedTables, countRows, SAMPLE_ROWS, type Vio
 import type { ConfiguredCheck } from './settings.js';
 
 const keptSchema = z.strictObject({
-  /** For each table that the checks read, a hash of its file names, which suffices because files never change. */
+  /** For each table that the checks read, a hash of its files' names. Names suffice, because files never change. */
   tables: z.partialRecord(z.enum(TABLE_NAMES), z.string()),
-  /** For each check, a hash of its SQL and parameters, the parameters, and its result. */
+  /** For each check, a hash of its SQL and parameters, the parameters themselves, and its result. */
   checks: z.record(
     z.string(),
     z.strictObject({
@@ -26,25 +26,25 @@ const keptSchema = z.strictObject({
 });
 type Kept = z.infer<typeof keptSchema>;
 
-/** Returns the names of a table's files in any order, or undefined if they are unknown. */
+/** Returns the names of a table's files in any order; undefined if they are unknown. */
 export type ListFiles = (table: TableName) => Iterable<string> | undefined;
 
-/** The maximum number of earlier violations to keep. If there are more, the earlier sample is dropped. */
+/** The maximum number of earlier violations to store. If there are more, the earlier sample is dropped. */
 const MOST_ROWS = 10_000;
 
 const NONE: Violations = { violations: 0n, rows: [], seconds: 0 };
 
 /**
- * Violation counts over all items, saved after each run, for checks with a scope. The next run subtracts the violations
- * that its items had before the run and adds the violations that they have after it. If the saved count can't be used,
- * the check reads all rows.
+ * The numbers of violations among all items, saved after each run for checks with a scope. The next run subtracts the
+ * violations that its items had before the run, and adds those that they have after it. If a saved number can't be
+ * used, the check reads all rows.
  */
 export class KeptCounts {
   readonly #last: Kept['checks'];
   readonly #next: Kept['checks'] = {};
   readonly #tables = new Set<TableName>();
 
-  /** @param text the output of `write`; ignored if it is damaged or the tables' files have changed since */
+  /** @param text the result of `write`; ignored if it is damaged or a table's files have changed since */
   constructor(text: string | undefined, listFiles: ListFiles) {
     this.#last = readKept(text, listFiles);
   }
@@ -65,10 +65,7 @@ export class KeptCounts {
     this.#next[check.name] = { query: hashCheck(configured), values, violations: String(violations), rows };
   }
 
-  /**
-   * Returns updated violations, keyed by check name, for checks with a saved count. Leaves out checks that read a
-   * changed table other than `items`.
-   */
+  /** Returns new violations of checks with a saved number, by name. Omits those that read other changed tables. */
   async countOn(
     graph: RelationGraph,
     checked: CheckedTables,
@@ -89,12 +86,12 @@ export class KeptCounts {
       const count = async ({ one, last }: (typeof known)[number]) => {
         const countOver = (items: Source, keep: number) =>
           countRows(graph, one, { ...checked, tables: { ...checked.tables, items } }, keep);
-        // If no item had a violation, the changed items didn't have one either.
+        // If no item had a violation, none of the changed items had one.
         const had = last.violations === '0' ? NONE : await countOver(before, MOST_ROWS);
         return addCounts(last, had, await countOver(after, SAMPLE_ROWS));
       };
       for (const each of ofScope) {
-        // A check that can't run is left out. It then runs over all rows, which reports the reason.
+        // Omits a check that can't run. It then runs over all rows, which reports the reason.
         const counted = await count(each).catch(() => undefined);
         if (counted !== undefined) found.set(each.one.check.name, counted);
       }
@@ -103,7 +100,7 @@ export class KeptCounts {
   }
 }
 
-/** Returns the last count minus the items' earlier violations, plus new ones, or undefined if inconsistent. */
+/** Returns the saved number minus the items' earlier violations plus the new ones; undefined if they don't agree. */
 function addCounts(last: Kept['checks'][string], before: Violations, after: Violations): Violations | undefined {
   const violations = BigInt(last.violations) - before.violations + after.violations;
   const goneRows = new Set(before.rows);
@@ -114,7 +111,7 @@ function addCounts(last: Kept['checks'][string], before: Violations, after: Viol
   return isSound ? { violations, rows, seconds: before.seconds + after.seconds } : undefined;
 }
 
-/** Parses the saved counts. Returns those of checks and tables that haven't changed. */
+/** Parses the saved numbers. Returns those of checks and tables that haven't changed since. */
 export function readKeptCounts(text: string | undefined, checks: readonly Check[], listFiles: ListFiles) {
   const last = readKept(text, listFiles);
   return checks.flatMap((check) => {
@@ -140,8 +137,9 @@ function hashFiles(names: Iterable<string> | undefined): string {
 }
 
 /**
- * Returns queries that select the rows in a check's scope, before and after the run. The check reads them in place of
- * `items`. They aren't stored as tables, so that a check reads only the columns that it uses.
+ * Returns queries for the rows in a check's scope, as they were before the run and as they are after it. The check
+ * reads these rows in place of `items`. They aren't stored in tables, so that a check reads only the columns that it
+ * needs.
  */
 async function selectScope(
   graph: RelationGraph,
@@ -157,7 +155,7 @@ async function selectScope(
   return [sql`SELECT * FROM (${now}) ANTI JOIN ${after} USING (item_id) UNION ALL FROM ${before}`, now];
 }
 
-/** Adds a condition on the websites, because DuckDB can't skip files by statistics for a join alone. */
+/** Adds a condition on the websites, because DuckDB can't use a join to skip files by their statistics. */
 async function restrictSites(graph: RelationGraph, keys: Relation, scope: readonly string[]): Promise<Sql> {
   if (!scope.includes('site_id')) return sql``;
   const rows = await graph.rows(sql`SELECT DISTINCT site_id FROM ${keys} WHERE site_id IS NOT NULL`);
@@ -173,6 +171,6 @@ function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? 'null');
   } catch {
-    return undefined; // a power failure may leave the text truncated
+    return undefined; // a power failure may have cut off the text
   }
 }

@@ -11,14 +11,14 @@ import { type Check, explainCheckError } from './check.js';
 import { parseCheck } from './parse.js';
 
 /**
- * Loads the shipped checks and each `*.sql` file in `folder`, sorted by name, with the folder's checks last.
- * @throws PricelakeError `config` for a malformed header or SQL that can't run (with file and line), for a duplicate
- *   name (with both files), and for a folder that can't be read
+ * Loads the checks that come with pricelake, then each `*.sql` file in `folder`, both sorted by name.
+ * @throws PricelakeError `config` for a malformed header or SQL that can't run (with file and line), for a name that
+ * occurs twice (with both files), and for a folder that can't be read
  */
 export async function loadChecks(folder?: string): Promise<Check[]> {
   const shipped = await readFolder(packagePath('pipelines/checks'));
   if (folder === undefined) return shipped;
-  // A user's check is always counted over all rows, because its query may read rows outside a declared scope.
+  // A user's check always reads all rows, because its query may read rows outside the scope that it declares.
   const own = (await readFolder(folder)).map((check) => ({ ...check, scope: undefined }));
   const checks = new Map(shipped.map((check) => [check.name, check]));
   for (const check of own) {
@@ -52,9 +52,8 @@ async function listFiles(directory: string): Promise<string[]> {
 }
 
 /**
- * Throws for checks that can't run. Each check must be a single SELECT that binds to the tables in schemas/. This
- * doesn't need a lake, so it happens before the run: checks run last, when a complete copy may already have been paid
- * for.
+ * Throws for checks that can't run. Each check must be a single SELECT that fits the tables in schemas/. This needs no
+ * lake, so it is checked before the run. Checks run at its end, when a complete copy may have been paid for.
  * @throws PricelakeError `config` with file and line
  */
 async function bindChecks(checks: readonly Check[]): Promise<void> {

@@ -31,7 +31,7 @@ interface HeaderEntry {
   line: number;
 }
 
-/** Parses a check file: header comments, then one SELECT. @throws PricelakeError `config` with file and line */
+/** Parses a check file: header comments and one SELECT. @throws PricelakeError `config` with file and line */
 export function parseCheck(text: string, file: string): Check {
   const fail = (line: number, why: string) => new PricelakeError('config', `${file}:${line}: ${why}`);
   const entries = readHeader(text, fail);
@@ -57,7 +57,7 @@ export function parseCheck(text: string, file: string): Check {
   return { ...named, parameters, scope, withinRun, sql: text, file };
 }
 
-/** Parses the leading comment lines of the form `-- key: value`. Other comments may follow. */
+/** Parses the comment lines `-- key: value` at the start of the file. Other comments may follow them. */
 function readHeader(text: string, fail: (line: number, why: string) => PricelakeError): HeaderEntry[] {
   const entries: HeaderEntry[] = [];
   for (const [index, content] of text.split(/\r?\n/u).entries()) {
@@ -74,13 +74,13 @@ function readHeader(text: string, fail: (line: number, why: string) => Pricelake
   return entries;
 }
 
-/** Formats `, meant "…"?`; returns an empty string if none of the known names is similar. */
+/** Returns `, meant "…"?` if a known name is similar, or else an empty text. */
 function suggest(name: string, known: Iterable<string>): string {
   const near = suggestName(name, known);
   return near === undefined ? '' : `, meant "${near}"?`;
 }
 
-/** Parses `row`, or a list of columns of items. */
+/** Parses `row` or a list of columns of items. */
 function parseScope(value: string | undefined, fail: (why: string) => PricelakeError): Check['scope'] {
   if (value === undefined || value === 'row') return value;
   const columns = value.split(',').map((name) => name.trim());
@@ -107,7 +107,7 @@ function parseParameter(value: string, fail: (why: string) => PricelakeError): C
   return { name, type, default: fallback, meaning };
 }
 
-/** Throws unless each `$name` in the SQL is declared and each declared parameter is used. */
+/** Throws unless each `$name` in the SQL is declared, and each declared parameter is used. */
 function requireDeclared(
   text: string,
   parameters: CheckParameter[],
@@ -116,7 +116,7 @@ function requireDeclared(
   const declared = new Set(parameters.map(({ name }) => name));
   const used = new Set<string>();
   for (const [index, content] of text.split(/\r?\n/u).entries()) {
-    // The pattern matches whole literals and comments, because a `$name` inside them isn't a parameter.
+    // Matches complete literals and comments as well, because a `$name` in one isn't a parameter.
     for (const [, name] of content.matchAll(/'(?:[^']|'')*'|--.*|\$([a-z_][a-z0-9_]*)/gu)) {
       if (name === undefined) continue;
       used.add(name);

@@ -8,13 +8,11 @@ import type { Check, CheckSettings } from './check.js';
 import { type CheckedTables, countRows, type Violations } from './count-rows.js';
 import { type ConfiguredCheck, configureChecks } from './settings.js';
 
-/** Counts violations of some checks without reading all rows. */
+/** Counts the violations of some checks without reading all rows. */
 export interface CheckCounts {
-  /**
-   * True if `count` may return a count for the check. Checks for which this is false run at the same time as `count`.
-   */
+  /** True if `count` may return the number for this check. All other checks run in parallel with `count`. */
   mayCount(check: Check): boolean;
-  /** Returns violations keyed by check name. Checks missing from the result must be run over all rows. */
+  /** Returns violations by check name. A check that the result lacks must read all rows. */
   count(
     graph: RelationGraph,
     checked: CheckedTables,
@@ -22,13 +20,13 @@ export interface CheckCounts {
   ): Promise<ReadonlyMap<string, Violations>>;
   /** Records a check's violations, which the next run updates. */
   note(configured: ConfiguredCheck, found: Violations): void;
-  /** Saves the counts for the next run. Call this after the run is published. */
+  /** Saves the numbers for the next run. Call it after the run has published. */
   keep(): Promise<void>;
 }
 
 /**
- * Runs checks and returns their results in the given order: exact counts, with the first violations as a sample. Skips
- * checks that `counts` has counted. A check whose SQL fails is recorded as failed, unless it is a gate, which throws.
+ * Runs checks, and returns their results in the same order: exact numbers, with the first violations as a sample. Skips
+ * checks that `counts` has counted. If a check's SQL fails, the result says so, unless the check is a gate.
  * @throws PricelakeError `config` for settings that don't match a check, and if a gate's SQL fails
  */
 export async function runChecks(
@@ -90,7 +88,7 @@ async function runCheck(
   return { name, severity, description, violations, waived: false, sample: `[${rows.join(',')}]`, seconds };
 }
 
-/** Records a check whose SQL failed as failed, with the error as its sample. Rethrows gate errors and other errors. */
+/** Returns a failed result whose sample is the error of the check's SQL. Throws errors of gates, and other errors. */
 function recordFailure(error: unknown, severity: Severity, startedAt: number): Violations {
   if (severity === 'gate' || !(error instanceof PricelakeError) || error.code !== 'config') throw error;
   const seconds = (performance.now() - startedAt) / 1000;

@@ -6,17 +6,17 @@ import type { CheckCounts } from './run.js';
 import type { ConfiguredCheck } from './settings.js';
 import { countWithinRun } from './within-run.js';
 
-/** The scope of checks that run before a run's rows are published. */
+/** What a run has changed, for checks that run before its rows are published. */
 export interface RunScope {
-  /** The saved counts of the previous run. */
+  /** The numbers that the previous run has saved. */
   kept: KeptCounts;
-  /** The items that the run changed, before and after it; undefined if there are too many. */
+  /** The items that the run has changed; undefined if there are too many. */
   changed: ChangedItems | undefined;
-  /** Tables whose rows the run changes. */
+  /** The tables whose rows the run changes. */
   changedTables: ReadonlySet<string>;
 }
 
-/** Counts violations from the rows that the run changed and the previous run's counts. */
+/** Counts violations from the previous run's numbers and the rows that the run has changed. */
 export class ScopedCounts implements CheckCounts {
   readonly #scope: RunScope;
   readonly keep: () => Promise<void>;

@@ -10,8 +10,8 @@ export interface ConfiguredCheck {
 }
 
 /**
- * Applies the settings, and leaves out checks that are off.
- * @throws PricelakeError `config` for an unknown check or parameter (with a suggestion), or a value of the wrong type
+ * Applies the settings. Omits checks that are switched off.
+ * @throws PricelakeError `config` for an unknown check or parameter (with a similar name), or a value of the wrong type
  */
 export function configureChecks(checks: readonly Check[], settings: CheckSettings): ConfiguredCheck[] {
   const names = checks.map(({ name }) => name);
@@ -42,7 +42,7 @@ function mergeParameters(check: Check, given: Record<string, ParameterValue>): R
   );
 }
 
-/** Explains an unknown name. Quotes it only if it resembles a known name, because any other text may be a secret. */
+/** Explains an unknown name. Quotes it only if it is similar to a known name, because other text may be a secret. */
 function explainUnknown(at: string, kind: string, name: string, known: readonly string[]): PricelakeError {
   const near = suggestName(name, known);
   const all = known.length === 0 ? 'There are none.' : `Known: ${known.join(', ')}.`;

@@ -12,9 +12,9 @@ import type { ConfiguredCheck } from './settings.js';
 const SCOPED: readonly TableName[] = ['items', 'history'];
 
 /**
- * Counts the violations of checks that read only the items that a run touched, or these items' websites (`--
- * within_run:`). Checks with the same column share a single read of `items` and `history`. A check that can't run is
- * left out. It then runs over all rows, which reports the reason.
+ * Counts the violations of checks that read only the items touched by a run, or these items' websites (header `--
+ * within_run:`). Checks with the same column share one read of `items` and `history`. Omits a check that can't run. It
+ * then runs over all rows, which reports the reason.
  */
 export async function countWithinRun(
   graph: RelationGraph,
@@ -34,7 +34,7 @@ export async function countWithinRun(
   return found;
 }
 
-/** Restricts `items` and `history` to rows with a touched value of a column, and to the columns that checks read. */
+/** Reads `items` and `history`, only in the columns that checks need, and only the rows with touched values. */
 async function readScope(
   graph: RelationGraph,
   { tables, runId }: CheckedTables,
@@ -70,11 +70,11 @@ async function readScope(
   return { tables: scoped, runId };
 }
 
-/** False if a statement reads columns without naming them, as in `SELECT *` or `NATURAL JOIN`. */
+/** False if a statement reads columns that it doesn't name, as `SELECT *` and `NATURAL JOIN` do. */
 async function nameTheirColumns(db: Database, statements: readonly string[]): Promise<boolean> {
   for (const sql of statements) {
     const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
-    // For SQL that DuckDB can't serialize, such as PIVOT, the tree is an error.
+    // For SQL that DuckDB can't serialize, such as PIVOT, the tree contains an error.
     if (/"error":true|"class":"STAR"|"ref_type":"NATURAL"/u.test(String(row?.tree))) return false;
   }
   return true;

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { isTimeZone } from '../io/time-zone.js';
 
-/** Builds a strict object schema. Its messages complete the sentence "it …" (pipeline-fault.ts). */
+/** Builds the schema of an object without unknown keys. Its messages follow the word "it" (pipeline-fault.ts). */
 export const mapping = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
-    // Unknown keys are explained in pipeline-fault.ts.
+    // pipeline-fault.ts explains unknown keys
     error: (issue) => (issue.code === 'invalid_type' ? `must contain ${Object.keys(shape).join(', ')}` : undefined),
   });
 
@@ -21,7 +21,7 @@ const words = z
   .max(200, WORDS)
   .default([]);
 
-/** Words in titles and conditions, grouped by their meaning. */
+/** Words in titles and conditions, grouped by what they mean. */
 export const wordLists = mapping({
   used: words,
   refurbished: words,
@@ -33,7 +33,7 @@ const NAMES =
 
 const name = z.string(NAMES).regex(/^[^"'?*[\]\\\p{Cc}]{1,100}$/u, NAMES);
 
-/** Accepts a name or a list of names, and returns a list. */
+/** Accepts a name or a list of names. Returns a list. */
 const names = z
   .union([name, z.array(name).max(20)], NAMES)
   .transform((value) => (typeof value === 'string' ? [value] : value));
@@ -68,22 +68,22 @@ const attributeValues = mapping({ 'in stock': values, 'out of stock': values, 'o
   }, 'must list each value under one meaning only')
   .prefault({});
 
-/** Attribute names by meaning. An empty list means that no attribute has this meaning. */
+/** Names of attributes, grouped by what they mean. An empty list says that no attribute has this meaning. */
 export const attributeNames = mapping({ ...NAMES_BY_MEANING, values: attributeValues }).prefault({});
 
 const ZONE = 'must be a time zone such as Europe/Zagreb';
 
-/** The time zone whose calendar days analyses use. */
+/** The time zone whose days the analyses use. */
 export const timeZone = z.string(ZONE).refine(isTimeZone, ZONE);
 
 const REGION = 'must be a name of 1 to 100 characters';
 
-/** A group of websites for which an index can be computed. */
+/** The name of a group of websites. An index can be computed for each group. */
 const region = z.string(REGION).trim().min(1, REGION).max(100, REGION);
 
 const SHOPS = 'must map website ids, such as 12, to settings';
 
-/** Settings for single websites, which override the general settings. */
+/** Settings for a single website. They replace the general settings. */
 export const shops = z
   .record(
     z.string().refine((id) => /^(0|[1-9]\d{0,18})$/.test(id) && BigInt(id) < 2n ** 63n, SHOPS),

@@ -3,22 +3,20 @@ import { PricelakeError } from '../io/errors.js';
 import { suggestName } from '../io/suggest-name.js';
 import { pipelineSchema } from './pipeline-schema.js';
 
-/** Returns `file:line:column` of a key, or of the mapping that lacks it. */
+/** Returns `file:line:column` of a key, or if the key is missing, of the mapping that should contain it. */
 export type Locate = (path: readonly PropertyKey[]) => string;
 
 const EXAMPLE = 'For a commented example, see pipelines/prices.yaml in the package.';
 
-/** Creates a `config` error for the first problem, with its location, the kind of value found, and what is allowed. */
+/** Returns a `config` error for the first problem: where it is, what kind of value was found, and what is allowed. */
 export function explainFault(value: unknown, issues: readonly z.core.$ZodIssue[], locate: Locate): PricelakeError {
   const [first] = issues as [z.core.$ZodIssue];
-  // A misspelled key is reported before the missing key that it was meant to be.
+  // If a key is misspelled, reports this first, and not that the right key is missing.
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   return unknown === undefined ? explainValue(value, first, locate) : explainKey(unknown, locate);
 }
 
-/**
- * Describes an unknown key. Quotes the key only if it resembles a known key, because any other text may be a secret.
- */
+/** Describes an unknown key. Quotes it only if it is similar to a known key, because other text may be a secret. */
 function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Locate): PricelakeError {
   const key = keys[0] ?? '';
   const allowed = Object.keys(shapeAt(path) ?? {});
@@ -33,7 +31,7 @@ function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Lo
   return new PricelakeError('config', message, { hint: `Allowed here: ${allowed.join(', ')}.` });
 }
 
-/** Describes the kind of a value. Doesn't quote the value, which may be a secret. */
+/** Describes the kind of a value. Doesn't quote the value, because it may be a secret. */
 function explainValue(root: unknown, { path, message }: z.core.$ZodIssue, locate: Locate): PricelakeError {
   const name = path.length === 0 ? 'the file' : namePath(path);
   const value = path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined)?.[step], root);
@@ -51,7 +49,7 @@ function describe(value: unknown): string {
   return typeof value === 'boolean' ? String(value) : 'a number';
 }
 
-/** Formats a path as `lake.path`. Leaves out user-defined names, such as check names. */
+/** Formats a path as `lake.path`. Omits names chosen by the user, such as names of checks. */
 export function namePath(path: readonly PropertyKey[]): string {
   return path
     .map((step, index) => {

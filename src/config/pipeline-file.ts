@@ -21,17 +21,14 @@ export type { Pipeline } from './pipeline.js';
 const ENVIRONMENT_ONLY = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 const VARIABLE = /\$\{([^}]*)\}?/g;
 
-/** Explanations of why a file can't be read, keyed by system error code. */
+/** Explains system error codes: why a file can't be read. */
 const READ_FAULTS: Record<string, string> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder',
   EACCES: 'permission denied',
 };
 
-/**
- * Reads a pipeline file.
- * @throws PricelakeError `config` with file, line, what was found and what is allowed
- */
+/** Reads a pipeline file. @throws PricelakeError `config` with file, line, what was found and what is allowed */
 export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promise<Pipeline> {
   const { values, locate } = await readValues(file, env, ['webhook', 'notify']);
   const { source, webhook: _webhook, notify: _notify, ...rest } = values;
@@ -41,14 +38,14 @@ export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promis
   return { ...rest, ...userMatches, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
 }
 
-/** Reads the settings for commands that only read the lake, without secrets. Throws as `readPipeline` does. */
+/** Reads the settings of commands that only read the lake. They contain no secrets. Throws like `readPipeline`. */
 export async function readReadingSettings(file: string, env: NodeJS.ProcessEnv): Promise<ReadingSettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook', 'notify']);
   await refuseWrongChecks(values, locate);
   return values;
 }
 
-/** Reads the settings of the webhook receiver, which doesn't need an API key. Throws as `readPipeline` does. */
+/** Reads the settings of the webhook receiver, which needs no API key. Throws like `readPipeline`. */
 export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promise<ReceiverSettings> {
   const { values } = await readValues(file, env, ['source', 'notify']);
   const secret = values.webhook?.secret;
@@ -63,10 +60,7 @@ export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promis
   return { file, lakePath: values.lake.path, secrets: Array.isArray(secret) ? secret : [secret] };
 }
 
-/**
- * Reads the receivers of notifications, including their addresses. Throws the same errors as `readPipeline`, but never
- * quotes an address.
- */
+/** Reads the receivers of notifications with their addresses. Throws like `readPipeline`, but quotes no address. */
 export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<NotifySettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook']);
   for (const [index, { slack, teams, url }] of values.notify.entries()) {
@@ -80,8 +74,8 @@ export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<
 }
 
 /**
- * Reads and validates the file. Variables in `unused` sections aren't replaced and may be unset, because a run doesn't
- * need the signing secret, and the receiver doesn't need the API key.
+ * Reads and validates the file. Variables in the sections `unused` aren't replaced and needn't be set: a run doesn't
+ * need the secret that signs webhooks, and the receiver doesn't need the API key.
  */
 async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook' | 'notify')[]) {
   const text = await readUserText(file).catch((cause: NodeJS.ErrnoException) => {
@@ -102,7 +96,7 @@ function explainRead(cause: NodeJS.ErrnoException): string {
   return READ_FAULTS[cause.code ?? ''] ?? cause.message;
 }
 
-/** Settings whose values must not be in the pipeline file itself, because it may be shared. */
+/** Settings whose values must not be in the file itself, because the file may be shared. */
 const SECRETS = [
   { section: 'source', key: 'apiKey', variable: 'PRICELAKE_API_KEY', path: '/path/of/the/key' },
   { section: 'webhook', key: 'secret', variable: 'PRICELAKE_WEBHOOK_SECRET', path: '/path/of/the/secret' },
@@ -116,16 +110,16 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
       .some((one) =>
         typeof one === 'string' ? !ENVIRONMENT_ONLY.test(one) : ['number', 'bigint'].includes(typeof one),
       );
-    // The schema reports a list where a single value belongs.
+    // A list in place of a single value is reported by the schema.
     if (!isLiteral || (Array.isArray(secret) && key === 'apiKey')) continue;
-    // The text is not quoted, because it may be the secret.
+    // Doesn't quote the text, because it may be the secret.
     throw new PricelakeError('config', `${locate([section, key])}: ${section}.${key} must not be in the file`, {
       hint: `Write ${key}: \${${variable}} and set the variable, or write ${key}: {file: ${path}}. Others may read the pipeline file.`,
     });
   }
 }
 
-/** Throws if the file contains an address, because anyone who knows a receiver's address can post to it. */
+/** Throws if the file contains an address, because anyone who knows a receiver's address can send messages to it. */
 function refuseLiteralAddresses(value: unknown, locate: Locate): void {
   const receivers = (value as { notify?: unknown } | null)?.notify;
   if (!Array.isArray(receivers)) return;
@@ -143,7 +137,7 @@ function refuseLiteralAddresses(value: unknown, locate: Locate): void {
 
 interface Variables {
   env: NodeJS.ProcessEnv;
-  /** Sections whose variables are not replaced. */
+  /** The sections whose variables aren't replaced. */
   unused: string[];
   locate: Locate;
 }
@@ -160,7 +154,7 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
       }
       const text = env[name];
       if (text !== undefined && text !== '') return text;
-      // Any other text in braces may be the secret itself, so it is not quoted.
+      // Doesn't quote other text in braces, because it may be the secret.
       const shown = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : undefined;
       throw new PricelakeError('config', `${where}: the environment variable ${shown ?? 'that it names'} is not set`, {
         hint: `Set it${shown === undefined ? '' : ` (export ${shown}=…)`}, then run the same command again.`,
@@ -172,7 +166,7 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaceMember(member, name)]));
 }
 
-/** Validates check settings before the run. Checks run last, when a complete copy may already have been paid for. */
+/** Validates check settings before the run. Checks run at its end, when a complete copy may have been paid for. */
 async function refuseWrongChecks(
   { checks: settings, checksFolder }: Pick<Pipeline, 'checks' | 'checksFolder'>,
   locate: Locate,
@@ -191,7 +185,7 @@ async function refuseWrongChecks(
 
 /**
  * Reads the API key. Error messages quote neither the path nor the system's error, because a user may have entered the
- * key as the path by mistake.
+ * key in place of the path.
  */
 async function resolveKey(key: KeySource, locate: Locate): Promise<string> {
   if (typeof key === 'string') return key;

@@ -13,7 +13,7 @@ import { days, duration, overlap, place, size, text } from './value-schema.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** The columns by which items may be partitioned. Many listings share their values, and the values seldom change. */
+/** The columns by which items may be partitioned. Many items share their values, which rarely change. */
 const PARTITION_COLUMNS = [
   ...['site_id', 'site_name', 'site_host', 'source_id', 'source_name'],
   ...['currency', 'category_slug', 'category_source', 'is_listed'],
@@ -24,7 +24,7 @@ const ICEBERG_BASE = /^[a-z][a-z0-9+.-]*:\/\/[^?#\p{Cc}]+$/u;
 
 const RECONCILE = 'must be never, or every and a duration such as "every 7d"';
 
-/** Parses `never` as undefined, and `every 7d` as the interval in milliseconds. */
+/** Parses `never` to undefined, and `every 7d` to milliseconds. */
 const schedule = z
   .string(RECONCILE)
   .regex(/^(never|every [1-9]\d{0,5}[hdw])$/, RECONCILE)
@@ -32,7 +32,7 @@ const schedule = z
 
 const STALE = 'must be a duration such as 14d, a multiple of the usual interval such as 3x, or 0';
 
-/** Parses `14d` as seconds, `3x` as a multiple of a source's usual interval, and `0` as unlimited. */
+/** Parses `14d` to seconds, `3x` to a multiple of a source's usual interval, and `0` to unlimited. */
 const staleAfter = z
   .union([z.literal(0), z.string()], STALE)
   .refine((value) => /^(0|[1-9]\d{0,3}[hdw]|[1-9]\d{0,2}x)$/.test(String(value)), STALE)
@@ -46,7 +46,7 @@ const SAMPLE = 'must be a whole number from 0 to 100000';
 
 const CAP = 'must be a share of the plan such as 90%, or a whole number';
 
-/** Parses `90%` as a share of the plan's limit, and a whole number as a monthly amount. */
+/** Parses `90%` to a share of the plan's limit, and a whole number to a monthly number. */
 const cap = z
   .union([z.number().int().nonnegative(), z.string()], CAP)
   .refine((value) => typeof value === 'number' || /^(100|\d{1,2}(\.\d+)?)%$/.test(value), CAP)
@@ -83,7 +83,7 @@ const checkSetting = mapping({
 const DRIFTS = ['allow', 'warn', 'hold'] as const;
 const DRIFT_SEVERITIES = { allow: 'off', warn: 'warn', hold: 'gate' } as const;
 
-/** Settings keyed by check name. `schemaDrift` is a shorthand for the severity of `schema_drift`. */
+/** Settings by name of the check. `schemaDrift` is short for the severity of `schema_drift`. */
 const checkSettings = z
   .object({ schemaDrift: z.enum(DRIFTS, `must be one of ${DRIFTS.join(', ')}`).optional() }, CHECKS)
   .catchall(checkSetting)
@@ -123,7 +123,7 @@ const commandLine = z
   .min(1, COMMAND)
   .refine(([program]) => program !== '', COMMAND);
 
-/** Addresses are validated when messages are sent, because their variables are only replaced then (readNotify). */
+/** Addresses are validated when messages are sent (readNotify), because their variables are replaced only then. */
 const receiver = mapping({
   slack: text(ADDRESS).optional(),
   teams: text(ADDRESS).optional(),
@@ -149,7 +149,7 @@ const FOLDER = 'must be a folder on this machine, not an address; for a bucket, 
 
 const SPLIT = 'must be a whole number of items';
 
-/** The schema of a pipeline file after its variables are replaced. */
+/** The schema of a pipeline file whose variables have been replaced. */
 export const pipelineSchema = mapping({
   name: z
     .string('must be text')
@@ -245,21 +245,21 @@ export const pipelineSchema = mapping({
   notify: z.array(receiver, RECEIVERS).max(10, RECEIVERS).default([]),
 });
 
-/** An API key from an environment variable, or the path of the file that contains it. */
+/** An API key from an environment variable, or the path of a file that contains the key. */
 export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
 
 type PipelineValues = z.output<typeof pipelineSchema>;
 
-/** Settings for commands that only read the lake. */
+/** The settings of commands that only read the lake. */
 export interface ReadingSettings
   extends Pick<PipelineValues, 'lake' | 'analysis' | 'budget' | 'checks' | 'checksFolder'> {
   source: Pick<PipelineValues['source'], 'mapping' | 'shards'>;
 }
 
-/** Settings for notifications. */
+/** The settings for notifications. */
 export type NotifySettings = Pick<PipelineValues, 'name' | 'notify'>;
 
-/** Settings for the webhook receiver. */
+/** The settings of the webhook receiver. */
 export interface ReceiverSettings {
   file: string;
   lakePath: string;

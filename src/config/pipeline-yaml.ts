@@ -2,7 +2,7 @@ import { type Document, type ErrorCode, isMap, isScalar, LineCounter, parseDocum
 import { PricelakeError } from '../io/errors.js';
 import type { Locate } from './pipeline-fault.js';
 
-/** Replacements for the parser's messages, which quote the file and could reveal secrets. */
+/** Messages that replace those of the parser, which quote the file and could show secrets. */
 const YAML_FAULTS: Record<ErrorCode, string> = {
   ALIAS_PROPS: 'an alias has an anchor or a tag',
   BAD_ALIAS: 'an anchor or alias has no proper name',
@@ -30,12 +30,13 @@ const YAML_FAULTS: Record<ErrorCode, string> = {
 };
 
 /**
- * Parses a pipeline file. Returns its value, and a function that locates keys. Ids beyond 2^53 are returned as text.
- * @throws PricelakeError `config` for invalid YAML, multiple documents, and aliases
+ * Parses a pipeline file. Returns its value, and a function that finds the position of a key. An id beyond 2^53 becomes
+ * text.
+ * @throws PricelakeError `config` for invalid YAML, several documents, or an alias
  */
 export function parseYaml(file: string, text: string): { value: unknown; locate: Locate } {
   const lines = new LineCounter();
-  // At its default log level, the parser would print keys that aren't text.
+  // With its default log level, the parser would print keys that aren't text.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const fail = (at: number, reason: string) =>
     new PricelakeError('config', `${file}:${toPosition(lines, at)}: ${reason}`);
@@ -44,15 +45,15 @@ export function parseYaml(file: string, text: string): { value: unknown; locate:
     throw fail(fault.pos[0], 'a second document begins; a pipeline file has only one');
   if (fault !== undefined) throw fail(fault.pos[0], `not YAML: ${YAML_FAULTS[fault.code]}`);
   visit(document, {
-    // An alias may contain itself or expand without limit. Its name isn't quoted, because text that starts with * may
-    // be a secret.
+    // An alias may contain itself, or expand without limit. Its name isn't quoted, because a text that starts with *
+    // may be a secret.
     Alias: (_key, alias) => {
       throw fail(
         alias.range?.[0] ?? 0,
         "a value that begins with * is an alias, which pipeline files don't allow; put text in quotes",
       );
     },
-    // Keys may also be ids.
+    // A key may also be an id, which stays text.
     Pair: (_key, { key }) => {
       if (isScalar(key) && typeof key.value === 'number') key.value = key.source ?? String(key.value);
     },

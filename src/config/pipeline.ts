@@ -1,31 +1,31 @@
 import type { Budget, Cap } from '../plan/allowance.js';
 import type { DatasetSelection, RunMode, Severity } from '../tables/table.js';
 
-/** A validated pipeline file with its API key. Durations are in milliseconds, sizes in bytes. */
+/** A validated pipeline file with its API key. Durations are in milliseconds, and sizes in bytes. */
 export interface Pipeline {
   file: string;
   name: string;
   source: SourceSettings;
   lake: LakeSettings;
-  /** Interval between complete comparisons; undefined if they are disabled. */
+  /** The interval between complete comparisons; undefined if they are disabled. */
   reconcile?: number | undefined;
-  /** Interval between rounds that look up when each website was last seen; undefined if they are disabled. */
+  /** The interval at which runs ask when each website was last seen; undefined if this is disabled. */
   probe?: number | undefined;
-  /** The independent comparisons that a run makes with the service, and their sample size. */
+  /** The comparisons with the service that each run makes, and the number of items in its sample. */
   proof: { facets: boolean; products: boolean; sample: number };
-  /** `overage`: the number of blocks that may be billed per month; null if it is unlimited. */
+  /** `overage` is the number of blocks that may be billed per month; null if it is unlimited. */
   budget: { calls: Cap; exportRows: Cap; overage: number | null } & Pick<Budget, 'share'>;
   analysis: AnalysisSettings;
   landing: { keep: number };
   checksFolder?: string | undefined;
   checks: CheckSettings;
-  /** True if there is no pipeline file, in which case the lake keeps the settings of its last run. */
+  /** True without a pipeline file. The lake then keeps the settings of its last run. */
   keepsDeclared?: boolean;
-  /** The decisions in the `analysis.matches` file. */
+  /** The decisions in the file that `analysis.matches` names. */
   userMatches?: readonly UserMatch[];
 }
 
-/** Settings keyed by check name. */
+/** Settings by name of the check. */
 export interface CheckSettings {
   [name: string]: {
     severity?: Severity | 'off' | undefined;
@@ -37,7 +37,7 @@ interface SourceSettings {
   baseUrl: string;
   apiKey: string;
   datasets: DatasetSelection;
-  /** The shards by name, each with its own lake. `budget` is a percentage of the pipeline's budget. */
+  /** The shards by name. Each has a lake of its own. `budget` is a percentage of the pipeline's budget. */
   shards?: Record<string, { datasets: bigint[]; budget?: number | undefined }> | undefined;
   mode: 'auto' | RunMode;
   feedOverlap: number;
@@ -59,25 +59,25 @@ interface LakeSettings {
   tables: { items?: { partitionBy: string[] } | undefined };
 }
 
-/** The time that a source may go unseen: a number of seconds (0 for unlimited), or a multiple of its usual interval. */
+/** How long a source may stay unseen: a number of seconds (0 for unlimited), or a multiple of its usual interval. */
 export type StaleAfter = { seconds: number } | { intervals: number };
 
 interface AnalysisSettings {
-  /** The number of days of price_spread_daily to keep, which may be 0. */
+  /** The number of days that price_spread_daily keeps; 0 for none. */
   daily: number;
   fx?: string | undefined;
   fxBase: string;
   staleAfter: StaleAfter;
   timeZone: string;
   matches?: string | undefined;
-  /** Words in titles and conditions, grouped by their meaning. */
+  /** Words in titles and conditions, grouped by what they mean. */
   words: Record<'used' | 'refurbished' | 'opened', string[]>;
   attributes: AttributeNames;
-  /** Settings keyed by website id. */
+  /** Settings by id of the website. */
   shops: Record<string, { attributes: AttributeNames; timeZone?: string | undefined; region?: string | undefined }>;
 }
 
-/** Attribute names by meaning, and the values of availability attributes by meaning. */
+/** Names of attributes, grouped by what they mean, and the values of the availability attribute by meaning. */
 interface AttributeNames {
   availability?: string[] | undefined;
   shippingCost?: string[] | undefined;
@@ -91,9 +91,7 @@ interface AttributeNames {
 /** The user's decision whether two products are the same. */
 export interface UserMatch {
   productId: string;
-  /**
-   * The product that sorts first, with GTINs before other ids. For a match, it represents all products of its group.
-   */
+  /** The product that comes first if GTINs precede other ids. For a match, it stands for all products of the group. */
   otherId: string;
   isMatch: boolean;
 }

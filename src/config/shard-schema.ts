@@ -6,7 +6,7 @@ const DATASETS = 'must be all, or a list of dataset ids such as [12, 15]';
 const DATASET_LIST = 'must be a list of dataset ids such as [12, 15]';
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** A dataset id: a number, or text if it came from a variable or exceeds 2^53. */
+/** The id of a dataset: a number, or text if it comes from a variable or exceeds 2^53. */
 const datasetId = z
   .union([z.number().int().nonnegative(), z.string().regex(/^\d{1,19}$/)], DATASETS)
   .transform((value) => BigInt(value))
@@ -21,13 +21,13 @@ const SHARDS = 'must map names of shards to their datasets, such as { europe: { 
 const SHARD_NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 const SHARE = 'must be a share of the budget, such as 60%';
 
-/** Shards by name. Each shard has its own lake for some of the datasets. */
+/** The shards by name. Each has its own lake for some of the datasets. */
 export const shards = z
   .record(
     z.string(),
     mapping({
       datasets: z.array(datasetId, DATASET_LIST).min(1, DATASET_LIST),
-      /** The shard's percentage of the budget. */
+      /** The percentage of the budget that this shard may use. */
       budget: z
         .string(SHARE)
         .regex(/^(100|[1-9]?\d(\.\d+)?)%$/, SHARE)

@@ -15,9 +15,9 @@ const HINT =
   "A matches file is CSV with a header: product,other,match; e.g. acme-r1,4006381333931,yes. Leave match empty if you haven't decided.";
 
 /**
- * Reads the user's matches and non-matches. Matches are transitive: if a matches b and b matches c, all three are one
- * product. Ignores extra columns, and lines without a decision.
- * @throws PricelakeError `config` with the first invalid line
+ * Reads which products the user has declared to match or not to match. If a matches b and b matches c, all three are
+ * one product. Ignores additional columns, and lines without a decision.
+ * @throws PricelakeError `config` for the first invalid line
  */
 export async function readUserMatches(file: string): Promise<UserMatch[]> {
   const yes: MatchedPair[] = [];
@@ -76,12 +76,12 @@ async function* readPairs(file: string): AsyncGenerator<MatchedPair & { match: s
   }
 }
 
-/** Normalizes a product_id, or a GTIN with any number of leading zeros. */
+/** Normalizes a product_id, or a GTIN with leading zeros. */
 function toProduct(text: string): string {
   return /^\d+$/u.test(text) ? text.replace(/^0+(?=\d)/u, '') : text;
 }
 
-/** Maps each product to the product that represents its group of matched products. */
+/** Maps each product to the one that stands for its group of matching products. */
 function joinPairs(pairs: readonly MatchedPair[]): Map<string, string> {
   const parents = new Map<string, string>();
   const find = (product: string): string => {
@@ -103,7 +103,7 @@ function joinPairs(pairs: readonly MatchedPair[]): Map<string, string> {
   return new Map([...parents.keys()].map((product) => [product, find(product)]));
 }
 
-/** Orders two products. A GTIN comes before a brand and part number key, which contains a hyphen. */
+/** Sorts two products. A GTIN comes before a key of brand and part number, which contains a hyphen. */
 function order(one: string, two: string): { productId: string; otherId: string } {
   const rank = (product: string) => `${product.includes('-') ? 1 : 0}${product}`;
   return rank(one) < rank(two) ? { productId: two, otherId: one } : { productId: one, otherId: two };
@@ -113,7 +113,7 @@ function dropRepeated(matches: UserMatch[]): UserMatch[] {
   return [...new Map(matches.map((one) => [`${one.productId} ${one.otherId}`, one])).values()];
 }
 
-/** Returns the shortest chain of lines that connects two products. */
+/** Returns the shortest chain of matches that connects two products. */
 function findPath(pairs: readonly MatchedPair[], from: string, to: string): MatchedPair[] {
   const near = new Map<string, { pair: MatchedPair; next: string }[]>();
   for (const pair of pairs) {

@@ -1,4 +1,4 @@
-/** Formats a size like `12.3 MB`, in powers of 1000. */
+/** Formats a number of bytes as `12.3 MB`, in powers of 1000. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let size = bytes;

@@ -10,16 +10,16 @@ const CHUNK_BYTES = 1 << 20;
 type State = 'begin' | 'plain' | 'quoted' | 'behind-quote';
 
 /**
- * Finds the ends of CSV records (RFC 4180), chunk by chunk. A newline inside quotes doesn't end a record, and blank
- * lines and a leading byte-order mark are skipped.
+ * Finds the ends of CSV records (RFC 4180), chunk by chunk. A line break inside quotes doesn't end a record. Blank
+ * lines and a byte-order mark at the start are skipped.
  */
 export class CsvScanner {
   #state: State = 'begin';
   #isBlank = true;
-  /** The number of bytes of the byte-order mark seen so far; its full length once any other byte was seen. */
+  /** The number of bytes of a byte-order mark found so far. It is the mark's length once any other byte was found. */
   #mark = 0;
 
-  /** Calls `onRecord` with the offset after each record that ends in the chunk. */
+  /** Calls `onRecord` for each record that ends in the chunk, with the offset after it. */
   scan(chunk: Buffer, onRecord: (end: number) => void): void {
     let i = this.#skipMark(chunk);
     while (i < chunk.length) {
@@ -45,7 +45,7 @@ export class CsvScanner {
     }
   }
 
-  /** True while a record is incomplete. */
+  /** True while a record has no end yet. */
   get isOpen(): boolean {
     return !this.#isBlank;
   }
@@ -62,19 +62,19 @@ export class CsvScanner {
 }
 
 export interface CsvFacts {
-  /** The unique column names, in order. */
+  /** The names of the columns, in order. Each name is unique. */
   columns: string[];
-  /** True if a quoted empty cell means null. */
+  /** True if an empty cell in quotes means null. */
   quotesNulls: boolean;
 }
 
-/** A CSV record. `line` is the file's line number, from 1, where the record starts. */
+/** A CSV record. `line` is the number of the line, counted from 1, at which the record starts. */
 interface CsvRecord {
   bytes: Buffer;
   line: number;
 }
 
-/** Reads the records of a file, without line endings and byte-order mark. */
+/** Reads a file's records, without line endings or a byte-order mark. */
 export async function* readCsvRecords(path: string): AsyncGenerator<CsvRecord> {
   const scanner = new CsvScanner();
   let rest: Buffer = Buffer.alloc(0);
@@ -124,8 +124,8 @@ function trimEnd(bytes: Buffer): Buffer {
 }
 
 /**
- * Parses a record into cells. An empty cell is null; a quoted empty cell is an empty text, or null with `quotesNulls`.
- * Returns undefined if the record violates RFC 4180.
+ * Parses a record into cells. An empty cell is null. An empty cell in quotes is an empty text, or null with
+ * `quotesNulls`. Returns undefined if the record violates RFC 4180.
  */
 export function parseCsvRecord(text: string, quotesNulls = false): (string | null)[] | undefined {
   const cells: (string | null)[] = [];
@@ -146,7 +146,7 @@ function findComma(text: string, from: number): number {
   return comma < 0 ? text.length : comma;
 }
 
-/** Returns the index after the closing quote of the text that starts at `from`, or undefined if it isn't closed. */
+/** Returns the index after the quote that closes the text starting at `from`; undefined if the text isn't closed. */
 function findQuoteEnd(text: string, from: number): number | undefined {
   for (let quote = text.indexOf('"', from + 1); quote >= 0; quote = text.indexOf('"', quote + 2)) {
     if (text[quote + 1] !== '"') return quote + 1;

@@ -1,15 +1,15 @@
 import { PricelakeError } from '../io/errors.js';
 
-/** Matches this machine's host names, as formatted by `URL`. */
+/** Matches the host names of this machine, as a `URL` formats them. */
 export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Finds the proxy for a URL in the environment variables that curl and Node use; lowercase names take precedence.
- * Returns undefined for this machine, for hosts in NO_PROXY, and without a proxy. HTTP_PROXY also serves HTTPS if
- * HTTPS_PROXY isn't set.
- * @throws PricelakeError `config` for a proxy that is not an http or https URL
+ * Finds the proxy for a URL in the environment variables that curl and Node use. Lowercase names take precedence.
+ * Returns undefined for this machine, for hosts in NO_PROXY, and if no proxy is set. HTTP_PROXY also applies to HTTPS
+ * if HTTPS_PROXY isn't set.
+ * @throws PricelakeError `config` if the proxy isn't an http or https URL
  */
 export function findProxy(url: string, env: Environment = process.env): URL | undefined {
   const { protocol, hostname, port } = new URL(url);
@@ -21,14 +21,14 @@ export function findProxy(url: string, env: Environment = process.env): URL | un
   return isDirect ? undefined : proxy;
 }
 
-/** True if the environment sets a proxy, for any host. */
+/** True if the environment sets a proxy for any host. */
 export function hasProxy(env: Environment = process.env): boolean {
   return ['HTTPS_PROXY', 'HTTP_PROXY'].some((name) => readProxy(name, env) !== undefined);
 }
 
 const defaultPort = (protocol: string): string => (protocol === 'https:' ? '443' : '80');
 
-/** True if a NO_PROXY entry is `*`, or matches the host or a parent domain, and the port if the entry has one. */
+/** True if an entry of NO_PROXY is `*`, or names the host or a parent domain. A port in the entry must match. */
 function isNamed(entry: string, hostname: string, port: string): boolean {
   if (entry === '*') return true;
   const [, name = '', only] = /^(?:\*?\.)?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
@@ -37,8 +37,8 @@ function isNamed(entry: string, hostname: string, port: string): boolean {
 }
 
 /**
- * Reads a proxy variable. As in curl, `proxy.example:3128` means http. The error doesn't quote the value, which may
- * contain a password.
+ * Reads an environment variable for a proxy. As in curl, `proxy.example:3128` means http. Errors don't quote the value,
+ * because it may contain a password.
  */
 function readProxy(name: string, env: Environment): URL | undefined {
   const given = env[name.toLowerCase()] || env[name];

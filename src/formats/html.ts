@@ -6,12 +6,12 @@ export class Html {
   }
 }
 
-/** A value in a template. Text is escaped, null and undefined become empty, and lists are joined. */
+/** A value in a template. Text is escaped. null and undefined become empty text, and lists are joined. */
 export type Content = string | number | bigint | Html | null | undefined | readonly Content[];
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Builds HTML from a template. Escapes all values except Html, and removes their control characters. */
+/** Builds HTML from a template. Escapes each value that isn't Html, and removes its control characters. */
 export function html(parts: TemplateStringsArray, ...values: Content[]): Html {
   const filled = parts.map((part, k) => part + writeContent(values[k]));
   return new Html(filled.join(''));

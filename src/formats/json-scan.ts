@@ -1,8 +1,8 @@
 import { LIMITS } from '../io/limits.js';
 
 /**
- * Locates parts of JSON text without parsing it into objects, because a page has a thousand rows whose numbers must not
- * pass through a double. DuckDB validates the values when it types the bytes.
+ * Finds parts of JSON text without parsing it into objects. A page has a thousand rows, and their numbers must not be
+ * converted to doubles. DuckDB validates the values when it types the rows.
  */
 
 const QUOTE = 0x22;
@@ -14,7 +14,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** The byte range [start, end) of a value. `readFields` adds an array's elements, so that a page is scanned once. */
+/** The bytes of a value, from `start` to `end`. `readFields` adds array elements, so that pages are scanned once. */
 export interface Slice {
   start: number;
   end: number;
@@ -34,7 +34,7 @@ function skipSpace(bytes: Buffer, at: number): number {
   }
 }
 
-/** Returns the index after the closing quote. @param at the index of the opening quote */
+/** Returns the index after the closing quote of a string. @param at the index of its opening quote */
 function skipString(bytes: Buffer, at: number): number {
   for (let i = at + 1; i < bytes.length; i++) {
     const byte = bytes[i] as number;
@@ -78,7 +78,7 @@ function skipValue(bytes: Buffer, at: number): number {
   return skipScalar(bytes, at);
 }
 
-/** Finds the fields of the object at `start`, after white space. @throws SyntaxError if there is no object */
+/** Finds the fields of the object at `start`. White space may precede it. @throws SyntaxError if there is no object */
 export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
   const fields = new Map<string, Slice>();
   eachField(bytes, start, (name, at) => {
@@ -89,7 +89,7 @@ export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
   return fields;
 }
 
-/** Returns the first wanted field's value, without reading further, or undefined if there is none. */
+/** Returns the value of the first field that is wanted, without reading further; undefined if there is none. */
 export function findField(bytes: Buffer, start: number, isWanted: (name: string) => boolean): Slice | undefined {
   let found: Slice | undefined;
   eachField(bytes, start, (name, at) => {
@@ -101,7 +101,7 @@ export function findField(bytes: Buffer, start: number, isWanted: (name: string)
   return found;
 }
 
-/** Returns the first field that is `sure` to match, otherwise the first that is `maybe`, if any. */
+/** Returns the first field that matches for `sure`, or else the first that `maybe` matches. */
 export function findFittingField(
   bytes: Buffer,
   start: number,
@@ -118,7 +118,7 @@ export function findFittingField(
   return found;
 }
 
-/** Visits fields. `visit` receives the offset of the value, and returns its end, or undefined to stop. */
+/** Calls `visit` for each field with the offset of its value. `visit` returns the value's end, or undefined to stop. */
 function eachField(bytes: Buffer, start: number, visit: (name: string, at: number) => number | undefined): void {
   let i = skipSpace(bytes, start);
   if (bytes[i] !== OPEN_BRACE) fail(i);
@@ -139,7 +139,7 @@ function eachField(bytes: Buffer, start: number, visit: (name: string, at: numbe
   }
 }
 
-/** Reads a key without its quotes. Few keys contain escapes. */
+/** Reads a key without its quotes. Keys rarely contain escapes. */
 function readKey(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
@@ -165,7 +165,7 @@ function readArray(bytes: Buffer, start: number): Required<Slice> {
   }
 }
 
-/** Reads an exact integer. @throws SyntaxError if it isn't an int64 in plain decimal form */
+/** Reads an integer with all digits. @throws SyntaxError if it isn't an int64 in plain decimal form */
 export function readInt64(bytes: Buffer, slice: Slice): bigint {
   const value = parseInt64(bytes, slice);
   if (value !== undefined) return value;
@@ -179,7 +179,7 @@ export function showValue(bytes: Buffer, { start, end }: Slice): string {
   return end - start > SHOWN_BYTES ? `${text}…` : text;
 }
 
-/** Reads an integer like `readInt64`, but returns undefined if it isn't an int64. */
+/** Like `readInt64`, but returns undefined if the value isn't an int64. */
 export function parseInt64(bytes: Buffer, slice: Slice): bigint | undefined {
   const text = bytes.toString('latin1', slice.start, slice.end);
   if (!/^-?(0|[1-9]\d{0,18})$/.test(text)) return undefined;
@@ -187,9 +187,9 @@ export function parseInt64(bytes: Buffer, slice: Slice): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-/** True for JSON that is nested too deeply for recursive code: parsers, zod, JSON.stringify. */
+/** True if JSON is nested too deeply for recursive functions: parsers, zod, JSON.stringify. */
 export function isTooDeep(json: string): boolean {
-  // A shorter text can't be nested that deeply.
+  // A text of this length can't be nested too deeply.
   if (json.length <= 2 * LIMITS.jsonDepth) return false;
   let depth = 0;
   let isText = false;

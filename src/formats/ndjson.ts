@@ -6,15 +6,15 @@ const TAB = 0x09;
 const CARRIAGE_RETURN = 0x0d;
 const CHUNK_BYTES = 4 << 20;
 
-/** True for a line of white space, which is not a row. */
+/** True for a line that contains only white space, and so isn't a row. */
 export function isBlank(bytes: Buffer): boolean {
   for (const byte of bytes) if (byte !== SPACE && byte !== TAB && byte !== CARRIAGE_RETURN) return false;
   return true;
 }
 
 /**
- * Reads a file in chunks of whole lines; only the last line may lack a newline. All chunks share one buffer, so a chunk
- * is valid only until the next one is read.
+ * Reads a file in chunks of complete lines. Only the last line may lack a line break. All chunks use the same buffer,
+ * so a chunk is valid only until the next chunk is read.
  */
 export async function* readWholeLines(path: string): AsyncGenerator<Buffer> {
   const file = await open(path, 'r');
@@ -39,8 +39,8 @@ export async function* readWholeLines(path: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * Reads lines without their newlines. A line is valid only until the next one is read. Yields bytes, because U+2028
- * doesn't end a line of NDJSON.
+ * Yields lines without their line breaks. A line is valid only until the next line is read. Yields bytes, because
+ * U+2028 in a text would count as a line break.
  */
 export async function* readLines(path: string): AsyncGenerator<Buffer> {
   for await (const bytes of readWholeLines(path)) {

@@ -1,11 +1,11 @@
 export interface RemoteUrl {
   bucket: string;
-  /** The key prefix without leading or trailing slashes; empty if the lake uses the whole bucket. */
+  /** The prefix of all keys, without slashes at its start or end; empty if the lake uses the whole bucket. */
   prefix: string;
-  /** If undefined, the SDK uses its own settings, by default AWS. */
+  /** The store's address. If it is undefined, the SDK's own settings apply, which default to AWS. */
   endpoint: string | undefined;
   region: string | undefined;
-  /** True if requests contain the bucket in the path instead of the host name. */
+  /** True if requests name the bucket in the path, not in the host name. */
   pathStyle: boolean;
 }
 
@@ -14,7 +14,7 @@ export const REMOTE_URL =
 
 const PARAMETERS = ['endpoint', 'region', 'pathStyle'];
 
-/** Parses `s3://bucket/prefix?endpoint=https://host:9000&region=eu-1&pathStyle=true`; undefined for any other text. */
+/** Parses `s3://bucket/prefix?endpoint=https://host:9000&region=eu-1&pathStyle=true`; undefined for other texts. */
 export function parseRemoteUrl(text: string): RemoteUrl | undefined {
   const [, bucket = '', path = '', query = ''] = /^s3:\/\/([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(text) ?? [];
   if (!/^[A-Za-z0-9][\w.-]{1,253}[A-Za-z0-9]$/.test(bucket)) return undefined;
@@ -29,7 +29,7 @@ export function parseRemoteUrl(text: string): RemoteUrl | undefined {
   return { bucket, prefix, endpoint, region: parameters.get('region') ?? undefined, pathStyle: pathStyle === 'true' };
 }
 
-/** Formats only bucket, prefix and endpoint, because other parts of the URL may be secret. */
+/** Formats only the bucket, the prefix and the endpoint, because other parts of the URL may be secret. */
 export function showRemoteUrl({ bucket, prefix, endpoint }: RemoteUrl): string {
   const url = prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}`;
   return endpoint === undefined ? url : `${url}?endpoint=${endpoint}`;
@@ -39,7 +39,7 @@ function isSegment(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..';
 }
 
-/** False for a URL with a path or credentials, because endpoints are shared and logged. */
+/** False for a URL with a path or with credentials, because endpoints are shown and logged. */
 function isEndpoint(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, pathname, search, hash } = new URL(text);

@@ -1,23 +1,24 @@
 import { findField, findFittingField } from './json-scan.js';
 
 /**
- * Recognizes the field with the item's id, whose name in export rows isn't in the API document. A `maybe` counts only
- * if no other field is `sure`.
+ * Recognizes the field that contains the item's id. The API document doesn't give its name in export rows. A `maybe`
+ * counts only if no other field is `sure`.
  */
 export type FitId = (name: string) => 'sure' | 'maybe' | undefined;
 
-/** Accepts only the name in the API document. */
+/** Recognizes only the name in the API document. */
 export const isNamedId: FitId = (name) => (name === 'id' ? 'sure' : undefined);
 
-/** Returns the index of the column that is `sure`, otherwise of the first that is `maybe`; -1 if neither exists. */
+/** Returns the index of the column that is `sure`, or else of the first that is `maybe`; -1 if there is neither. */
 export function findFittingColumn(columns: readonly (string | null)[], fitOf: FitId): number {
   const fits = columns.map((name) => (name === null ? undefined : fitOf(name)));
   return fits.includes('sure') ? fits.indexOf('sure') : fits.indexOf('maybe');
 }
 
 /**
- * Returns the digits of the id in a damaged row; null if they are uncertain, for example because the row was cut off
- * within the number. @param within the names of the objects around the id, outermost first
+ * Returns the digits of the id in a damaged row. Returns null if they are uncertain, for example because the row was
+ * cut off within the number.
+ * @param within the names of the objects that contain the id, outermost first
  */
 export function findRowId(row: Buffer, within: readonly string[], fitId: FitId): string | null {
   try {
@@ -36,7 +37,7 @@ export function findRowId(row: Buffer, within: readonly string[], fitId: FitId):
   }
 }
 
-/** Returns the id's digits in a CSV record, or null if they are uncertain or the number of cells is wrong. */
+/** Returns the digits of the id in a CSV record; null if they are uncertain or the number of cells is wrong. */
 export function readCellId(cells: readonly (string | null)[], columns: readonly string[], fitId: FitId): string | null {
   if (cells.length !== columns.length) return null;
   return readDigits(cells[findFittingColumn(columns, fitId)] ?? '');

@@ -10,14 +10,14 @@ export function syncFile(path: string): Promise<void> {
 }
 
 /**
- * Writes a file and syncs its bytes to disk. Sync the folder as well to make a new name durable. `wx` fails if the file
- * exists.
+ * Writes a file and syncs its content to disk. To make a new name durable, sync the folder as well. With `wx`, an
+ * existing file is an error.
  */
 export function writeSynced(path: string, data: string | Buffer, flags: 'w' | 'wx' = 'w'): Promise<void> {
   return openAndSync(path, flags, (handle) => handle.writeFile(data));
 }
 
-/** Replaces a file atomically by renaming `temporary`. After a power cut, it has the old text or the new one. */
+/** Replaces a file atomically by renaming `temporary`. After a power failure, it has the old text or the new one. */
 export async function replaceFile(path: string, data: string | Buffer, temporary: string): Promise<void> {
   try {
     await writeSynced(temporary, data);

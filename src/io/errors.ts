@@ -1,4 +1,4 @@
-/** Stable error codes for callers. The command line maps each code to an exit code (docs/reference/errors.md). */
+/** Stable error codes for callers. The command line converts each code to an exit code (docs/reference/errors.md). */
 export type ErrorCode =
   | 'usage' // an option or argument is invalid
   | 'config' // the pipeline file is invalid
@@ -32,21 +32,21 @@ export type ErrorCode =
 export interface ErrorFacts {
   hint?: string;
   excerpt?: string;
-  /** Links from the service's error body (API §7). */
+  /** Links from the body of an error response (API §7). */
   docsUrl?: string;
   upgradeUrl?: string;
-  /** The earliest time at which a retry can succeed. */
+  /** The earliest time at which another attempt can succeed. */
   nextRunAt?: Date;
-  /** The HTTP status, and the limit given in the service's error body. */
+  /** The HTTP status, and the `limit` in the body of the error response. */
   status?: number;
   limit?: string;
-  /** Other facts for programs. They never contain a secret. */
+  /** Other facts for programs. They never contain secrets. */
   [fact: string]: unknown;
 }
 
 /**
- * The project's only error class: a stable code, a message that states where and what is wrong, and facts. Line breaks
- * in the message become spaces.
+ * The only error class of the project. It has a stable code, a message that says where and what is wrong, and facts.
+ * Line breaks in the message become spaces.
  */
 export class PricelakeError extends Error {
   readonly code: ErrorCode;
@@ -60,7 +60,7 @@ export class PricelakeError extends Error {
   }
 }
 
-/** True if the error or one of its causes has one of these system codes (ENOSPC, EEXIST…). */
+/** True if the error, or one of its causes, has one of these system codes (ENOSPC, EEXIST…). */
 export function hasSystemCode(error: unknown, ...codes: string[]): boolean {
   for (let e: unknown = error; e instanceof Error; e = e.cause) {
     const code = (e as NodeJS.ErrnoException).code;
@@ -69,13 +69,13 @@ export function hasSystemCode(error: unknown, ...codes: string[]): boolean {
   return false;
 }
 
-/** For `.catch`: returns undefined if a file is missing, and rethrows any other error. */
+/** Use it as `.catch(ignoreMissing)`. Returns undefined if a file is missing, and throws any other error. */
 export function ignoreMissing(error: unknown): undefined {
   if (hasSystemCode(error, 'ENOENT')) return undefined;
   throw error;
 }
 
-/** True if DuckDB reached its memory limit. At its limit for temporary files, the disk is full instead. */
+/** True if DuckDB has reached its memory limit. At its limit for temporary files, the disk is full instead. */
 export function isOutOfMemory(error: unknown): error is Error {
   return error instanceof Error && /^Out of Memory Error(?!.*max_temp_directory_size)/su.test(error.message);
 }

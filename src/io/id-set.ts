@@ -1,4 +1,4 @@
-/** A set of ids, built from a sorted array. A `Set` needs ten times the memory, and holds at most 16 million ids. */
+/** A set of ids in a sorted array. A `Set` would need ten times the memory, and can hold only 16 million ids. */
 export class IdSet implements Iterable<bigint> {
   readonly #ids: BigInt64Array;
   readonly #isGone: Uint8Array;
@@ -19,7 +19,7 @@ export class IdSet implements Iterable<bigint> {
     return this.#find(id) !== undefined;
   }
 
-  /** @returns false if the id isn't in the set */
+  /** Removes an id. @returns false if the set doesn't contain the id */
   delete(id: bigint): boolean {
     const place = this.#find(id);
     if (place === undefined) return false;

@@ -1,15 +1,15 @@
-/** Limits of common file systems and object stores. */
+/** The limits of common file systems and object stores. */
 const NAME_BYTES = 255;
 const PATH_BYTES = 1024;
 
-/** Matches control characters and lone surrogates, which have no UTF-8 encoding. */
+/** Matches control characters, and lone surrogates, which UTF-8 can't represent. */
 const UNNAMEABLE = /[\p{Cc}\p{Cs}]/u;
-/** Matches a scheme such as `file:` or `s3:`, and the drive of `C:\`. */
+/** Matches a scheme, such as `file:` or `s3:`, and the drive in `C:\`. */
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * Describes what makes a path inside a folder unsafe or invalid; undefined if it is valid. Every path from a log, a
- * pointer, a journal or a bucket is checked here, so that an attacker can't reach files outside the folder.
+ * Describes why a path inside a folder is unsafe or invalid. Returns undefined if it is neither. Every path from a log,
+ * a pointer, a journal or a bucket is checked here, so that an attacker can't reach files outside the folder.
  */
 export function findPathFault(path: string): string | undefined {
   if (path === '') return 'is empty';
@@ -22,19 +22,17 @@ export function findPathFault(path: string): string | undefined {
   return isLong ? 'is too long' : undefined;
 }
 
-/**
- * Describes the fault of a data file's path; undefined if valid. In Delta, names starting with `_` or `.` aren't data.
- */
+/** Describes the fault of a data file's path, if any. In Delta, a file whose name starts with `_` or `.` isn't data. */
 export function findDataPathFault(path: string): string | undefined {
   return findPathFault(path) ?? (/^[_.]/.test(path) ? "starts with _ or ., which data files don't" : undefined);
 }
 
-/** Describes what is wrong with a bare file name (one without slashes), or returns undefined if it is valid. */
+/** Describes why a file name is invalid. Returns undefined if it is valid and contains no slash. */
 export function findNameFault(name: string): string | undefined {
   return findPathFault(name) ?? (name.includes('/') ? 'is a path, not a file name' : undefined);
 }
 
-/** Quotes a path for a one-line message. A long path is truncated. */
+/** Quotes a path for a message on one line. Truncates a long path. */
 export function quotePath(path: string): string {
   return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
 }

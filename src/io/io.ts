@@ -1,44 +1,44 @@
-/** The environment as a parameter. Tests replace the clock, sleep, random and log; everything else stays real. */
+/** The program's environment. Tests replace the clock, sleep, random numbers and the log; the rest is real. */
 export interface Io {
   /** Returns the current time. */
   now(): Date;
-  /** Waits. Rejects with the signal's reason when the signal is aborted. */
+  /** Waits. If the signal aborts, rejects with the signal's reason. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Returns a random number, uniform in [0, 1). Used only for jitter. */
+  /** Returns a random number in [0, 1), which is used only for the length of pauses. */
   random(): number;
-  /** Logs an event with a stable name and flat facts, which never contain a secret. */
+  /** Logs an event. It has a stable name, and facts that are neither nested nor secret. */
   log(level: LogLevel, event: string, facts?: Record<string, unknown>): void;
   progress(update: Progress): void;
 }
 
-/** `debug` adds every step, `trace` every API call. */
+/** `debug` also logs each step, and `trace` also logs each API call. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
-/** The steps of a run, in order, as named in folders, progress, logs, the lake's saved state and the docs. */
+/** The steps of a run, in order. Folders, progress, logs, the lake's saved state and the docs use these names. */
 export const RUN_STEPS = ['open', 'plan', 'land', 'apply', 'derive', 'prove', 'publish', 'compact'] as const;
 export type RunStep = (typeof RUN_STEPS)[number];
 
-/** Work outside the steps of a run. `run` is a whole run; the last four values prepare a sandbox or its data. */
+/** Work that isn't a step of a run. `run` is a complete run. The last four values prepare a sandbox or its data. */
 type OtherWork = 'run' | 'rebuild' | 'verify' | 'reading' | 'loading' | 'changes' | 'inventing' | 'preparing';
 
 export interface Progress {
   step: RunStep | OtherWork;
-  /** Part of the step, such as `snapshot` or `feed` for `land`. */
+  /** A part of the step, such as `snapshot` or `feed` of the step `land`. */
   part?: string | undefined;
   rows: bigint;
-  /** The expected number of rows, if known. */
+  /** The expected number of rows, if it is known. */
   totalRows?: bigint | undefined;
-  /** True if `totalRows` is only approximate. */
+  /** True if `totalRows` is an estimate. */
   isEstimate?: boolean;
   bytes: number;
-  /** The unit of `rows`. Default rows. */
+  /** What `rows` counts; defaults to rows. */
   unit?: 'rows' | 'items' | 'tables' | 'checks';
   done?: boolean;
-  /** Only for `run`, which has no row counts: the duration and rows of earlier runs of the same kind. */
+  /** Only for `run`, which doesn't count rows: the duration and the rows of earlier runs in the same mode. */
   pace?: { seconds: number; rows: bigint };
 }
 
-/** Runs `work` and reports its beginning and end as progress. If it throws, no end is reported. */
+/** Runs `work`, and reports its start and its end as progress. Reports no end if `work` throws. */
 export async function reportStep<T>(
   io: Pick<Io, 'progress'>,
   { step, part }: Pick<Progress, 'step' | 'part'>,
@@ -67,7 +67,7 @@ export function openStep(
       bytes += moreBytes;
       progress({ step, part, unit, rows, totalRows, bytes });
     },
-    // Reports the expected total as done, because the remaining rows turned out not to be needed.
+    // Reports the expected total as done. If rows remain, they turned out not to be needed.
     done: () => progress({ step, part, unit, rows: totalRows ?? rows, totalRows, bytes, done: true }),
   };
 }

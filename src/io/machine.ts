@@ -3,28 +3,29 @@ import { totalmem } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { ignoreMissing } from './errors.js';
 
-/** Returns the memory of the machine in bytes, or of this process's container or control group if lower. */
+/** Returns the memory in bytes of the machine, or of this process's container or control group if it is less. */
 export function readMachineMemory(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
 /**
- * Returns DuckDB's memory limits in bytes, the second for statements that need more. The user's `own` is both. A process
- * used up to two and a half times DuckDB's limit in benchmarks, so a third of the memory leaves a sixth to the system.
+ * Returns DuckDB's memory limits in bytes. `mostMemory` is for statements that need more. If the user sets a limit,
+ * both limits equal it. In benchmarks, a process used up to two and a half times DuckDB's limit, so with a third of the
+ * memory, a sixth remains for the system.
  */
 export function chooseMemoryLimits(own?: number): { memoryLimit: number; mostMemory: number } {
   const mostMemory = own ?? Math.floor(readMachineMemory() / 3);
   return { memoryLimit: own ?? Math.min(512 * 1024 ** 2, mostMemory), mostMemory };
 }
 
-/** Returns the number of bytes that this user may still write to the disk of `path`. */
+/** Returns how many bytes this user may still write to the disk that contains `path`. */
 export async function readFreeBytes(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path);
   return bavail * bsize;
 }
 
-/** Returns the path, or its nearest parent folder that exists. */
+/** Returns the path if it exists, or else its nearest parent folder that exists. */
 export async function findExisting(path: string): Promise<string> {
   for (let folder = resolve(path); ; folder = dirname(folder)) {
     if ((await stat(folder).catch(ignoreMissing)) !== undefined || folder === dirname(folder)) return folder;

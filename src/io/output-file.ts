@@ -3,18 +3,15 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { syncFile, syncFolder } from './durable.js';
 import { hasSystemCode, PricelakeError } from './errors.js';
 
-/** The location of an output file while it is being written. */
+/** Where an output file is written. */
 export interface OutputPlace {
-  /** The file to write: a temporary one next to the target, or the target itself if it is a device or a pipe. */
+  /** The file to write: a temporary file beside the target, or the target itself if it is a device or a pipe. */
   path: string;
   target: string;
   mode?: number;
 }
 
-/**
- * Determines where to write an output file, before any work is done.
- * @throws PricelakeError `usage` if the file can't be written there
- */
+/** Decides where to write an output file. @throws PricelakeError `usage` if the file can't be written */
 export async function placeOutput(file: string): Promise<OutputPlace> {
   try {
     const target = await realpath(file).catch(unlessMissing);
@@ -33,7 +30,7 @@ export async function placeOutput(file: string): Promise<OutputPlace> {
 }
 
 /**
- * Runs `write` with the path of a temporary file, and renames that file to `file` once it is complete and synced. If
+ * Runs `write` with the path of a temporary file. When that file is complete and synced, renames it to `file`. If
  * anything fails, an existing file stays unchanged.
  * @throws PricelakeError `usage` or `disk_full` if the file can't be written
  */
@@ -67,10 +64,10 @@ const REASONS: Record<string, string> = {
   EIO: "the disk can't write it",
 };
 
-/** Converts a system error from writing a file or stdout to a PricelakeError. Returns any other error unchanged. */
+/** Converts a system error about writing a file or stdout to a PricelakeError. Returns other errors unchanged. */
 export function explainOutputFault(file: string, error: unknown): unknown {
   if (error instanceof PricelakeError || !(error instanceof Error)) return error;
-  // DuckDB's errors don't have a system code, so their text is matched.
+  // Matches the text as well, because DuckDB's errors have no system code.
   const isFull = hasSystemCode(error, 'ENOSPC', 'EDQUOT') || /no space left|disk quota exceeded/iu.test(error.message);
   if (isFull && !/max_temp_directory_size/u.test(error.message)) {
     const hint = 'Free some space or write to another disk, then run the command again.';

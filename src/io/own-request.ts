@@ -1,20 +1,20 @@
 export type ReadHeader = (name: string) => string | undefined;
 
-/** Loopback host names, which always mean this machine. */
+/** Host names that always stand for this machine. */
 export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * True if the `Host` header names this machine, on any port. Another name may come from a malicious site whose DNS name
- * resolves to this machine.
+ * True if the `Host` header names this machine, on any port. Any other name may come from a malicious site whose DNS
+ * name leads to this machine.
  */
 export function isLoopbackHost(host: string | undefined): boolean {
   return LOOPBACK_NAMES.includes(host?.toLowerCase().replace(/:\d+$/u, '') ?? '');
 }
 
 /**
- * False if the browser's headers show that a page from another origin sent the request. A page on another port of this
- * machine counts, because it receives this server's cookies. Following a link from another page is allowed, because
- * opening a page changes nothing. Programs don't send these headers, so their requests pass.
+ * False if the browser's headers show that a page of another origin has sent the request. A page on another port of
+ * this machine is such a page, because it receives this server's cookies. A link on another page may be followed,
+ * because opening a page changes nothing. Programs don't send these headers, so their requests are accepted.
  */
 export function isOwnRequest(method: string, header: ReadHeader): boolean {
   const site = header('sec-fetch-site') ?? 'same-origin';
@@ -26,7 +26,7 @@ export function isOwnRequest(method: string, header: ReadHeader): boolean {
   return site === 'same-origin' && (origin === undefined || readHost(origin) === header('host')?.toLowerCase());
 }
 
-/** Returns the host of an `Origin`; undefined for `null`, which browsers send for pages that hide theirs. */
+/** Returns the host of an `Origin` header; undefined for `null`, which browsers send to hide a page's origin. */
 function readHost(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

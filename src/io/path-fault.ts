@@ -1,6 +1,6 @@
 import { PricelakeError } from './errors.js';
 
-/** Reasons why an existing file can't be read, keyed by system error code. */
+/** Explains system error codes: why a file that exists can't be read. */
 const FAULTS: Record<string, string> = {
   EISDIR: 'it is a folder',
   ENOTDIR: 'its parent is not a folder',
@@ -10,8 +10,8 @@ const FAULTS: Record<string, string> = {
 };
 
 /**
- * For `.catch` after reading a lake file. Returns undefined if the file is missing, converts other file errors to
- * `lake_invalid` with `hint`, and rethrows all other errors.
+ * Returns a function for `.catch` after reading a lake's file. It returns undefined if the file is missing, converts
+ * other errors about the file to `lake_invalid` with `hint`, and throws any other error.
  */
 export function explainReadFault(path: string, hint: string): (cause: NodeJS.ErrnoException) => undefined {
   return (cause) => {
@@ -25,8 +25,8 @@ export function explainReadFault(path: string, hint: string): (cause: NodeJS.Err
 }
 
 /**
- * Creates the error for a symbolic link in place of a lake's file or folder. Following the link would write and remove
- * files outside the lake.
+ * Returns the error for a symbolic link in place of a lake's file or folder. If the link were followed, files outside
+ * the lake would be written and deleted.
  */
 export function refuseLink(path: string): PricelakeError {
   return new PricelakeError(
@@ -38,7 +38,7 @@ export function refuseLink(path: string): PricelakeError {
   );
 }
 
-/** True for an address such as `s3://bucket/lake`, which isn't a path. */
+/** True for an address such as `s3://bucket/lake`. It isn't the path of a folder. */
 export function isAddress(path: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
 }

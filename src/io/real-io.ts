@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Io } from './io.js';
 
-/** The real environment, without log and progress. The command line adds them. */
+/** The real environment. Logs and reports nothing; the command line adds this. */
 export const realIo: Io = {
   now: () => new Date(),
-  // Node's AbortError is replaced by the signal's reason.
+  // Throws the signal's reason in place of Node's AbortError.
   sleep: (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted()),
   random: Math.random,
   log: () => {},

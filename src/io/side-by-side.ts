@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 
 /**
- * Runs `work` for each element, up to `concurrency` at a time, and returns the results in order. After a failure,
- * starts no further work, waits for the running work, and throws the error.
+ * Runs `work` for each element, with at most `concurrency` calls at a time. Returns the results in order. If a call
+ * fails, starts no other call, waits for the calls in progress, and throws the error.
  */
 export async function runSideBySide<T, R>(
   concurrency: number,
@@ -25,7 +25,7 @@ export async function runSideBySide<T, R>(
   return results;
 }
 
-/** Waits for all promises to settle, then throws the first error, so that no work continues after it. */
+/** Waits until all promises have settled, then throws the first error. No work continues after the error. */
 export async function settleAll<T extends readonly unknown[]>(
   works: {
     readonly [K in keyof T]: Promise<T[K]>;

@@ -1,4 +1,4 @@
-/** Returns the known name that a mistyped or shortened name may mean, or undefined if none is similar enough. */
+/** Returns the known name that is most similar to a mistyped or shortened name; undefined if none is similar enough. */
 export function suggestName(given: string, known: Iterable<string>): string | undefined {
   const typed = given.toLowerCase();
   let best: { name: string; distance: number } | undefined;
@@ -15,7 +15,7 @@ export function suggestName(given: string, known: Iterable<string>): string | un
 
 const SHORTEST_START = 3;
 
-/** Counts the insertions, deletions, substitutions and swaps of adjacent characters that turn `a` into `b`. */
+/** Returns the minimum number of insertions, deletions, substitutions and swaps of neighbors that change `a` to `b`. */
 function measureEditDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;

@@ -18,9 +18,9 @@ export function explainTemporary(parent: string, cause: unknown): unknown {
   return new PricelakeError('usage', `temporary files go to ${parent}, but ${what}`, { hint }, { cause });
 }
 
-/** Removes a folder even if another process is still creating files in it. */
+/** Removes a folder, even if another process is still creating files in it. */
 export function removeBusyFolder(path: string): Promise<void> {
-  // If a file is created during removal, `rm` retries for about six seconds.
+  // If a file is created in the meantime, `rm` tries again for about six seconds.
   return rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
 
@@ -29,6 +29,6 @@ export function canSignal(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return hasSystemCode(error, 'EPERM'); // the process exists, but belongs to another user
+    return hasSystemCode(error, 'EPERM'); // the process exists but belongs to another user
   }
 }

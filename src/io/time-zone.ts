@@ -1,4 +1,4 @@
-/** True for a name in the IANA time zone database, such as Europe/Zagreb. An offset such as +02:00 is not accepted. */
+/** True for a name from the IANA time zone database, such as Europe/Zagreb. False for an offset such as +02:00. */
 export function isTimeZone(name: string): boolean {
   try {
     return /^[A-Za-z]/u.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;

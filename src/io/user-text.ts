@@ -2,23 +2,23 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { PricelakeError } from './errors.js';
 
-/** Reads a user's text file, without its byte-order mark. @throws PricelakeError `config` if it isn't UTF-8 */
+/** Reads a text file of the user, without a byte-order mark. @throws PricelakeError `config` if it isn't UTF-8 */
 export async function readUserText(file: string): Promise<string> {
   return decodeUserText(await readFile(file), file);
 }
 
-/** Decodes UTF-8 text. @param file the name for the message @throws PricelakeError `config` if it isn't UTF-8 */
+/** Decodes UTF-8. @param file the name for the message @throws PricelakeError `config` if the bytes aren't UTF-8 */
 export function decodeUserText(bytes: Uint8Array, file: string): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     if (!text.slice(0, HEAD_BYTES).includes('\0')) return text;
   } catch {
-    // The error is thrown below.
+    // the error is thrown below
   }
   throw refuseEncoding(bytes, file);
 }
 
-/** Checks a file that DuckDB will read. @throws PricelakeError `config` if it isn't UTF-8 */
+/** Checks a file that DuckDB will read. @throws PricelakeError `config` if the file isn't UTF-8 */
 export async function requireUtf8(file: string): Promise<void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let head: Buffer | undefined;

@@ -10,47 +10,47 @@ import pLimit from 'p-limit';
 import { isOutOfMemory } from '../io/errors.js';
 import { settleAll } from '../io/side-by-side.js';
 
-// The bindings' own decoder drops a leading U+FEFF. Shop titles may start with one, and both the value and the bounds
-// in its statistics would then be wrong.
+// DuckDB's bindings would drop a U+FEFF at the start of a text. Shops' titles may start with one, and both the value
+// and the bounds in statistics would be wrong.
 Object.assign(accessors, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }) });
 
 export interface DuckDbOptions {
-  /** The path of a database file, or `:memory:` (default). */
+  /** The path of a database file, or `:memory:`, which is the default. */
   path?: string;
   tempDirectory?: string;
-  /** The memory limit for DuckDB, in bytes or such as `2GB`. The process as a whole needs more. */
+  /** DuckDB's memory limit, in bytes or as text such as `2GB`. The process needs more memory in total. */
   memoryLimit?: number | string;
-  /** The limit that replaces `memoryLimit` when work runs out of memory, which then runs again. */
+  /** If work runs out of memory, this limit replaces `memoryLimit`, and the work runs again. */
   mostMemory?: number | string;
   threads?: number;
-  /** The number of statements that may run in parallel; default 1. Above 1, session variables are unreliable. */
+  /** The number of statements that may run in parallel; defaults to 1. Above 1, session variables are unreliable. */
   sessions?: number;
   signal?: AbortSignal;
 }
 
 export type Statements = Pick<Database, 'run' | 'rows' | 'row'>;
 
-/** The number of lanes that may run in parallel. */
+/** The number of `inLane` calls that may run in parallel. */
 const LANES = 2;
 
-/** A DuckDB instance whose sessions use UTC. A statement runs on any free session, and its values are bound. */
+/** A DuckDB instance whose sessions use UTC. A statement runs on any session that is free, with bound values. */
 export class Database {
   readonly #instance: DuckDBInstance;
   readonly #options: DuckDbOptions;
   readonly #sessions: Session[] = [];
   readonly #free: Session[] = [];
-  /** Statements that are waiting for a session, in order. */
+  /** The statements that wait for a session, in order. */
   readonly #waiting: ((session: Session) => void)[] = [];
   readonly #most: number;
   #threads: number;
-  /** The current number of threads. */
+  /** The number of threads that DuckDB uses at present. */
   #setTo: number;
   readonly #running = new Set<Promise<unknown>>();
   readonly #inLane = pLimit(LANES);
   readonly #inTurn = pLimit(1);
   #openLanes = 0;
   #numbers = 0;
-  /** The chain of changes to the number of threads, so that they happen in order. */
+  /** The last change to the number of threads. Changes run one after another. */
   #setting: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -65,7 +65,7 @@ export class Database {
 
   static async open(options: DuckDbOptions = {}): Promise<Database> {
     const settings: Record<string, string> = {
-      // DuckDB must not download extensions at run time.
+      // DuckDB must not download extensions while it runs.
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
     };
@@ -80,7 +80,7 @@ export class Database {
     return db;
   }
 
-  /** The session to use for parsing and interrupts when the database has only one. */
+  /** If the database has only one session, the connection for parsing statements and interrupting them. */
   get connection(): DuckDBConnection {
     return (this.#sessions[0] as Session).connection;
   }
@@ -97,17 +97,17 @@ export class Database {
     return this.withSession((connection) => connection.runAndReadAll(sql, values, types));
   }
 
-  /** Reads all rows as objects. BIGINT becomes bigint; DECIMAL and times stay DuckDB values. */
+  /** Returns all rows as objects. A BIGINT is a bigint. DECIMALs and times are DuckDB's value objects. */
   async rows(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue>[]> {
     return (await this.read(sql, values)).getRowObjects();
   }
 
-  /** Reads the first row, or returns undefined if there are no rows. */
+  /** Returns the first row, or undefined if there are no rows. */
   async row(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue> | undefined> {
     return (await this.rows(sql, values))[0];
   }
 
-  /** Reserves a session while `work` runs. If it runs out of memory, raises the limit and runs it again. */
+  /** Reserves a session for `work`. If `work` runs out of memory, raises the memory limit and runs it again. */
   async withSession<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw CLOSED();
     const session = await this.#acquire();
@@ -127,9 +127,9 @@ export class Database {
   }
 
   /**
-   * Runs `work` in parallel with other work, with one thread per statement, because idle threads spin: a COPY into 132
-   * partitions took 1.77 CPU seconds on two threads and 1.07 on one. If the instance has a single thread, runs one
-   * `work` at a time.
+   * Runs `work` in parallel with other work, with one thread for each statement, because idle threads use CPU time: a
+   * COPY into 132 partitions took 1.77 CPU seconds on two threads, and 1.07 on one. If the instance has only one
+   * thread, runs one call at a time.
    */
   async inLane<T>(work: () => Promise<T>): Promise<T> {
     if (this.#threads < 2) return this.#inTurn(work);
@@ -149,13 +149,13 @@ export class Database {
     return this.#threads;
   }
 
-  /** Sets the number of threads for later statements. */
+  /** Sets the number of threads for statements that start later. */
   useThreads(threads: number): Promise<void> {
     this.#threads = threads;
     return this.#setThreads();
   }
 
-  /** Stops caching Parquet footers, because those of tens of thousands of files exceed the memory limit. */
+  /** Stops caching the footers of Parquet files. For tens of thousands of files, footers exceed the memory limit. */
   async forgetFooters(): Promise<void> {
     const set = this.#sessions.map(({ connection }) => connection.run('SET parquet_metadata_cache = false'));
     const setting = settleAll(set);
@@ -168,12 +168,12 @@ export class Database {
     return this.#numbers;
   }
 
-  /** Throws if the signal was aborted. Call it between the statements of long work. */
+  /** Throws if the signal has aborted. Call it between the statements of long work. */
   throwIfStopped(): void {
     this.#options.signal?.throwIfAborted();
   }
 
-  /** Closes the database. Interrupts running statements and waits for them first, because DuckDB hangs otherwise. */
+  /** Closes the database. First interrupts statements and waits for them, because DuckDB would hang otherwise. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -194,7 +194,7 @@ export class Database {
     return session;
   }
 
-  /** While a lane is open, one more session may be busy, because the lane's statements use a single thread. */
+  /** During an `inLane` call, one more session may be busy, because the call's statements use one thread only. */
   #isFull(): boolean {
     const busy = this.#sessions.length - this.#free.length;
     return this.#most > 2 && this.#openLanes === 0 && busy >= this.#most - 1;
@@ -212,7 +212,7 @@ export class Database {
     }
   }
 
-  /** Sets the number of threads of the whole instance. While lanes are open, it is one less. */
+  /** Sets the number of threads of the instance. During `inLane` calls, it is one less. */
   #setThreads(): Promise<void> {
     this.#serve();
     const setting = this.#setting.then(async () => {
@@ -221,7 +221,7 @@ export class Database {
       await this.run(`SET threads = ${wanted}`);
       this.#setTo = wanted;
     });
-    this.#setting = setting.catch(() => {}); // the caller of this change receives the error
+    this.#setting = setting.catch(() => {}); // whoever requested this change receives the error
     return setting;
   }
 }
@@ -235,13 +235,13 @@ interface Session {
   release: () => void;
 }
 
-/** The rows that a COPY buffers per partition before it writes a row group. DuckDB's default is 500,000. */
+/** The number of rows that a COPY buffers for each partition before it writes a row group. The default is 500,000. */
 const PARTITION_ROWS = 61_440;
 
 async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await instance.connect();
-  // DuckDB caches the footers of the lake's files, because the files never change. File contents aren't cached, because
-  // the operating system already caches them.
+  // Caches the footers of the lake's files, because the files never change. Doesn't cache their contents, because the
+  // operating system does.
   await connection.run(`SET TimeZone = 'UTC'; SET parquet_metadata_cache = true; SET enable_external_file_cache = false;
     SET partitioned_write_flush_threshold = ${PARTITION_ROWS}`);
   return connection;
@@ -249,7 +249,7 @@ async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
 
 const AGAIN_MS = 50;
 
-/** Interrupts repeatedly once aborted, because one between two statements is lost. Returns a function to stop. */
+/** Interrupts repeatedly, because an interrupt between two statements has no effect. Returns a function to stop it. */
 export function interruptOnAbort(connection: Pick<DuckDBConnection, 'interrupt'>, signal: AbortSignal): () => void {
   let timer: NodeJS.Timeout | undefined;
   const interrupt = () => {

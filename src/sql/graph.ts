@@ -10,10 +10,10 @@ import { code, type Sql, sql } from './sql.js';
 import { type ColumnType, writeEmptySelect } from './table-relation.js';
 import { runWhole } from './whole-result.js';
 
-/** The maximum number of rows that are copied into a table. Larger relations are read from their files. */
+/** The maximum number of rows that are copied into a table. Larger relations are read from files. */
 export const FEW_ROWS = 50_000n;
 
-/** The relations of a database. A statement waits only for the relations that it reads. */
+/** The relations of a database. A statement waits only for relations that it reads. */
 export class RelationGraph {
   readonly db: Database;
 
@@ -26,14 +26,14 @@ export class RelationGraph {
   }
 
   /**
-   * Creates a relation whose rows are computed once and stored. The rows of further queries with the same columns are
-   * appended in order.
+   * Creates a relation whose rows are computed once and stored. Appends the rows of further queries, which must have
+   * the same columns, in order.
    */
   table(label: string, select: Sql, ...nextSelects: readonly Sql[]): Relation {
     return this.#make('TABLE', label, select, nextSelects);
   }
 
-  /** Creates a table if there are few rows, otherwise a view. @param rows the maximum number of rows */
+  /** Creates a table for few rows, or a view for many. @param rows the maximum number of rows */
   rowsOf(label: string, select: Sql, rows: bigint): Relation {
     return rows <= FEW_ROWS ? this.table(label, select) : this.view(label, select);
   }
@@ -47,7 +47,7 @@ export class RelationGraph {
     return this.table(name, bindModel(name, needs, values));
   }
 
-  /** Creates a table with the columns of `table` from the given rows. Each value is bound as text and cast. */
+  /** Creates a table with the columns of `table`, and with these rows. Values are bound as text and cast. */
   load(label: string, table: TableName, rows: readonly Record<string, LoadedValue>[]): Relation {
     const { columns } = loadTableSchema(table);
     const name = this.#name(label);
@@ -59,7 +59,7 @@ export class RelationGraph {
     return this.db.rows(statement.text);
   }
 
-  /** Reads the first row, or returns undefined if there are no rows. */
+  /** Returns the first row, or undefined if there are no rows. */
   async row(statement: Sql): Promise<Record<string, DuckDBValue> | undefined> {
     return (await this.rows(statement))[0];
   }
@@ -71,9 +71,7 @@ export class RelationGraph {
     return row?.n as bigint;
   }
 
-  /**
-   * Reads the item ids of a relation or FROM expression. Rows don't become objects, because a lake may have millions.
-   */
+  /** Returns the item ids in a relation or FROM expression. Creates no object for each row: there may be millions. */
   async itemIds(rows: Relation | Sql): Promise<IdSet> {
     const each = sql`SELECT DISTINCT item_id FROM ${rows}`;
     const { text } = sql`${each} ORDER BY item_id`;
@@ -95,7 +93,7 @@ export class RelationGraph {
     await Promise.all([...reads].map(({ made }) => made));
   }
 
-  /** Drops tables that are no longer read, to free their memory. */
+  /** Drops tables that no statement reads any more, to free their memory. */
   async drop(...tables: readonly Relation[]): Promise<void> {
     for (const { name, made } of tables) {
       await made;
@@ -128,7 +126,7 @@ function begin(work: Promise<void>): Promise<void> {
 
 export type LoadedValue = string | number | bigint | boolean | null | undefined;
 
-/** Binds all rows as one JSON text. Planning a cast for each value's parameter took three times as long. */
+/** Binds all rows as one JSON text. With one parameter for each value, planning the casts took three times as long. */
 async function loadRows(
   db: Database,
   name: string,
@@ -148,7 +146,7 @@ async function loadRows(
   );
 }
 
-/** Converts a value to text. Replaces lone surrogates, because DuckDB text can't contain them. */
+/** Converts a value to text. Replaces lone surrogates, which text in DuckDB can't contain. */
 function toText(value: LoadedValue): string | null {
   return value === null || value === undefined ? null : String(value).replaceAll(/\p{Surrogate}/gu, '\u{fffd}');
 }

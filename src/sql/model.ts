@@ -9,17 +9,17 @@ import { join, Sql, sql, type ValueTypes, writeTyped } from './sql.js';
 type Models = typeof MODELS;
 export type ModelName = keyof Models;
 
-/** The rows to use for a table name in a query: a relation, or a SELECT. */
+/** The rows that stand for a table's name in a query: a relation or a SELECT. */
 export type Source = Relation | Sql;
 export type Needs<M extends ModelName> = Record<Models[M]['needs'][number], Source>;
-/** The values for a model's `getvariable` calls, with the names and types declared in its header. */
+/** The values that a model reads with `getvariable`. Its header declares their names and types. */
 export type Values<M extends ModelName> = {
   [K in keyof Models[M]['values']]: Models[M]['values'][K] extends keyof ValueTypes
     ? ValueTypes[Models[M]['values'][K]] | null
     : never;
 };
 
-/** Builds an expression for use after FROM. */
+/** Returns an expression for use after FROM. */
 export const asRows = (source: Source): Sql => (source instanceof Relation ? sql`${source}` : sql`(${source})`);
 
 const texts = new Map<string, string>();
@@ -37,8 +37,8 @@ export function readModel(name: string): string {
 }
 
 /**
- * Reads a query of pipelines/analysis by name. Replaces `(FROM 'other.sql')` in it with the query of that file, or with
- * the table of that name if `prepared` contains it.
+ * Reads a query of pipelines/analysis by name. Replaces `(FROM 'other.sql')` by the query in that file, or by the table
+ * of that name if `prepared` contains it.
  */
 export function readAnalysis(name: string, prepared: ReadonlySet<string> = new Set()): string {
   const text = readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
@@ -59,8 +59,8 @@ export function bindModel<M extends ModelName>(name: M, needs: Needs<M>, values:
 }
 
 /**
- * Replaces the table names in a query with relations, without shifting line numbers. `values` maps variables to SQL
- * text; other variables are read from the session.
+ * Replaces the names of tables in a query by relations. Keeps the line numbers. `values` maps variables to SQL text;
+ * other variables are read from the session.
  */
 export function bindQuery(
   text: string,

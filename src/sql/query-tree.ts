@@ -3,7 +3,7 @@ import type { Database } from './connection.js';
 /** A node of DuckDB's syntax tree (`json_serialize_sql`). */
 export type Tree = Readonly<Record<string, unknown>>;
 
-/** Parses one SELECT, or returns undefined if DuckDB can't serialize it, as for PIVOT. */
+/** Parses one SELECT. Returns undefined if DuckDB can't serialize it, for example because of PIVOT. */
 export async function parseSelect(db: Pick<Database, 'row'>, sql: string): Promise<Tree | undefined> {
   const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
   return readSelect(row?.tree);
@@ -18,7 +18,7 @@ export function asTree(value: unknown): Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Tree) : {};
 }
 
-/** Returns the nodes of a list, or an empty list if the value isn't a list. */
+/** Returns the nodes of a list. Returns an empty list for any other value. */
 export function listTrees(value: unknown): Tree[] {
   return Array.isArray(value) ? value.map(asTree) : [];
 }

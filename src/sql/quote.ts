@@ -1,9 +1,9 @@
-/** Quotes an identifier. Identifiers must be added to statements only through this function. */
+/** Quotes an identifier. Every identifier that is inserted into a statement must be quoted by this function. */
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Quotes text as an SQL string, for places where values can't be bound (COPY options, table functions in a view). */
+/** Quotes text as an SQL string, where values can't be bound: in COPY options, and in table functions of a view. */
 export function quoteLiteral(text: string): string {
   if (text.includes('\0')) throw new TypeError("an SQL literal can't contain a NUL byte");
   return `'${text.replaceAll("'", "''")}'`;
@@ -14,7 +14,7 @@ export function quoteList(texts: readonly string[]): string {
   return `[${texts.map(quoteLiteral).join(', ')}]`;
 }
 
-/** Escapes a path for DuckDB's readers, which treat `*`, `?` and `[` as patterns. */
+/** Escapes a path for DuckDB's file readers, which use `*`, `?` and `[` for patterns. */
 export function escapeGlob(path: string): string {
   return path.replaceAll(/[*?[]/g, '[$&]');
 }

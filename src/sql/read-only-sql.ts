@@ -4,8 +4,8 @@ import type { Database } from './connection.js';
 import { escapeGlob, quoteList } from './quote.js';
 
 /**
- * Permanently limits SQL on this database to the given folders and files. DuckDB compares patterns before it expands
- * them, so each folder is also allowed in the escaped form that our views use.
+ * Limits SQL on this database to the given folders and files for good. DuckDB compares a pattern before it expands the
+ * pattern, so each folder is also allowed in the escaped form that pricelake's views use.
  */
 export async function lockDown(db: Database, folders: string[], files: string[] = []): Promise<void> {
   const spelled = new Set([...folders, ...folders.map(escapeGlob)]);
@@ -20,27 +20,27 @@ const EXPLAINING = /^\s*EXPLAIN\s+(?:ANALYZE\s+)?/iu;
 const LEADING_COMMENTS = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/u;
 
 /**
- * Prepares one read-only statement. `lockDown` limits the readable files; this check keeps COPY and similar statements
- * from writing to the same folders.
- * @throws PricelakeError `query` unless the SQL is a single SELECT, or an EXPLAIN of one
+ * Prepares one read-only statement. `lockDown` limits the files that a statement can reach. This function rejects
+ * statements that could write to these files, such as COPY.
+ * @throws PricelakeError `query` if the SQL isn't a single SELECT or EXPLAIN of a SELECT
  */
 export async function prepareSelect(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
   const { statements, explains, read } = await parseReading(connection, sql);
   const statement = await statements.prepare(0);
   const wanted = explains ? StatementType.EXPLAIN : StatementType.SELECT;
-  // EXPLAIN ANALYZE runs the statement that it explains, which may be WITH … INSERT.
+  // Checks the explained statement too, because EXPLAIN ANALYZE runs it, and it may be WITH … INSERT.
   if (explains) await prepareSelect(connection, read);
   if (statement.statementType !== wanted) throw refuse(StatementType[statement.statementType] ?? 'this statement');
   return statement;
 }
 
-/** Parses one statement that starts with a reading keyword, without binding it. @throws PricelakeError `query` */
+/** Parses one statement, which must start with a reading keyword. Doesn't bind it. @throws PricelakeError `query` */
 export async function parseReading(connection: DuckDBConnection, sql: string) {
   const statements = await extractStatements(connection, sql);
   if (statements.count !== 1) {
     throw new PricelakeError('query', `found ${statements.count} statements, but only one SELECT can run at a time`);
   }
-  // Checked before preparing, because binding EXPORT DATABASE already creates its folder.
+  // This check precedes preparing, because binding EXPORT DATABASE already creates its folder.
   const explains = EXPLAINING.test(sql.replace(LEADING_COMMENTS, ''));
   const read = sql.replace(LEADING_COMMENTS, '').replace(EXPLAINING, '').replace(LEADING_COMMENTS, '');
   if (!READING.test(read)) throw refuse(read);
@@ -58,7 +58,7 @@ async function extractStatements(connection: DuckDBConnection, sql: string) {
   try {
     return await connection.extractStatements(sql);
   } catch (cause) {
-    // If the text has no statement, the bindings throw an error without details.
+    // If the text contains no statement, DuckDB's bindings throw an error without details.
     const empty = cause instanceof Error && cause.message === 'Error in native callback';
     throw empty ? new PricelakeError('query', 'the SQL contains no statement', {}, { cause }) : cause;
   }

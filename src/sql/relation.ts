@@ -1,4 +1,4 @@
-/** Named rows that a run's statements can read. A relation is created once, and its name is never reused. */
+/** Named rows that a run's statements can read. A relation is created once. No other rows ever get its name. */
 export class Relation {
   readonly name: string;
   /** Resolves when the rows can be read. */

@@ -16,7 +16,7 @@ export class Sql {
 export type Literal = string | bigint | number | boolean | null | readonly string[];
 export type Part = Sql | Relation | Literal;
 
-/** Builds SQL from a template. Placeholders accept relations, SQL and values; use `code` for SQL text. */
+/** Builds SQL from a template. The inserted parts may be relations, SQL or values. Mark SQL text with `code`. */
 export function sql(texts: TemplateStringsArray, ...parts: readonly Part[]): Sql {
   const written = parts.map(writePart);
   return new Sql(
@@ -31,10 +31,10 @@ function writePart(part: Part): Sql {
   return new Sql(writeLiteral(part));
 }
 
-/** Marks text as SQL: names from schemas, quoted values and predicates. */
+/** Marks a text as SQL: a name from a schema, a quoted value or a condition. */
 export const code = (text: string) => new Sql(text);
 
-/** Reads files (absolute paths) in a FROM clause. `options` are SQL; `hasNames` adds the `filename` column. */
+/** Returns SQL that reads files (absolute paths) after FROM. `options` are SQL; `hasNames` adds a column `filename`. */
 export function readFiles(
   reader: 'read_parquet' | 'read_json',
   files: readonly string[],
@@ -45,7 +45,7 @@ export function readFiles(
   return new Sql(`${reader}(${[`[${list}]`, ...options, ...(hasNames ? ['filename = true'] : [])].join(', ')})`);
 }
 
-/** Refers to the session's own view or table, even in a query that binds the name to other rows. */
+/** Names a view or table of the session, even in a query where the same name stands for other rows. */
 export const itself = (name: string): Sql => code(`FROM main.${quoteIdentifier(name)}`);
 
 export function join(parts: readonly Sql[], separator: string): Sql {
@@ -55,7 +55,7 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   );
 }
 
-/** Lists the table's columns for a SELECT, except those in `but`. */
+/** Lists a table's columns for a SELECT, without those in `but`. */
 export function columnsOf(table: TableName, but: readonly string[] = []): Sql {
   const names = loadTableSchema(table).columns.map(({ name }) => name);
   return code(
@@ -66,7 +66,7 @@ export function columnsOf(table: TableName, but: readonly string[] = []): Sql {
   );
 }
 
-/** JavaScript types of model values; null is a typed NULL. */
+/** The JavaScript types of a model's values. null becomes a NULL of the declared type. */
 export interface ValueTypes {
   VARCHAR: string;
   'VARCHAR[]': readonly string[];
@@ -89,15 +89,12 @@ function writeLiteral(value: Literal): string {
   return String(value);
 }
 
-/** Quotes text that may contain a NUL byte, which an SQL string can't. */
+/** Quotes text that may contain a NUL byte, which an SQL string can't contain. */
 function writeText(text: string): string {
   return text.split('\0').map(quoteLiteral).join(' || chr(0) || ');
 }
 
-/**
- * Lists the columns of `table` whose names occur in the SQL texts. Rows of `items` are wide, so a scan should read only
- * the columns it needs.
- */
+/** Lists the columns of `table` that the SQL texts name. Rows of `items` are wide, so scans should read no others. */
 export function selectNamedColumns(table: TableName, texts: readonly string[]): string {
   const words = new Set(texts.flatMap((text) => text.match(/\w+/gu) ?? []));
   const columns = loadTableSchema(table).columns.filter(({ name }) => words.has(name));

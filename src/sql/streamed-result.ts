@@ -12,8 +12,8 @@ export interface RowSource {
 const END = quoteIdentifier('end of the result');
 
 /**
- * Streams any number of rows, with an additional column for the end mark. The mark is in an extra last row, because
- * DuckDB keeps the order of UNION ALL; after an error it is missing.
+ * Streams any number of rows, with an additional column for an end mark. The mark is in an additional last row, because
+ * DuckDB keeps the order of UNION ALL. If an error has cut the result off, the mark is missing.
  */
 export function streamRows(connection: DuckDBConnection, { from, values, types }: RowSource): Rows {
   const marked = `SELECT *, false AS ${END} FROM ${from} UNION ALL BY NAME SELECT true AS ${END}`;
@@ -28,19 +28,19 @@ export function streamRows(connection: DuckDBConnection, { from, values, types }
         if (chunk.rowCount > 0) yield chunk;
       }
       if (hasEnded) return;
-      // Computes all values again, just to get the error.
+      // DuckDB hides the error that cut off the result, so all values are computed again just to get this error.
       await connection.run(`SELECT max(hash(COLUMNS(*))) FROM ${from}`, values, types);
       throw cutResult(read);
     },
   };
 }
 
-/** A session holds at most one result. */
+/** The table that holds a result. A session holds at most one. */
 const HELD = quoteIdentifier('held result');
 
 /**
- * Copies up to `most` rows into a temporary table, which DuckDB spills to disk at its memory limit. The statement's
- * source files are then no longer needed, however slowly the rows are read.
+ * Copies at most `most` rows into a temporary table, which DuckDB writes to disk at its memory limit. Afterwards, the
+ * files that the statement has read are no longer needed, even if the rows are read slowly.
  */
 export async function holdRows(
   connection: DuckDBConnection,
@@ -59,7 +59,7 @@ export async function holdRows(
       try {
         yield* readCounted(await connection.stream(`FROM ${HELD}`), count);
       } finally {
-        await connection.run(`DROP TABLE IF EXISTS ${HELD}`).catch(() => {}); // the session was interrupted
+        await connection.run(`DROP TABLE IF EXISTS ${HELD}`).catch(() => {}); // fails if the session was interrupted
       }
     },
   };

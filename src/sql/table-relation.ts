@@ -9,15 +9,15 @@ export interface ColumnType {
 }
 
 type PartitionValues = DataFile['partitionValues'];
-/** A file's partition values and checksum in the log. Files that pricelake wrote have a checksum. */
+/** A file's partition values and checksum in the log. Only files written by pricelake have a checksum. */
 type FileOrigin = { partitionValues: PartitionValues; sha256?: string | undefined };
 
-/** A path, with the log's partition values if the file may lack those columns. */
+/** A file's path, with its partition values in the log if the file may lack their columns. */
 export type RelationFile = string | { path: string; partitionValues: PartitionValues };
 
 /**
- * Describes a file at `path`. Adds partition values if another program wrote it, because some programs store them only
- * in the log.
+ * Describes a file at `path`. If another program has written it, adds its partition values, because some programs store
+ * them only in the log.
  */
 export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: string): RelationFile {
   const isOurs = sha256 !== undefined;
@@ -25,16 +25,16 @@ export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: st
 }
 
 export interface RelationOptions {
-  /** True to add the `filename` column with each row's file. */
+  /** True to add the column `filename`, which names each row's file. */
   places?: boolean;
-  /** False if every file has all columns. DuckDB then binds each use of the relation a millisecond faster. */
+  /** False if every file has all columns. DuckDB then binds each use of the relation faster by a millisecond. */
   hasOlderFiles?: boolean;
 }
 
 /**
- * Builds SQL for a relation over exactly these files, with the contract's columns in order; empty if there are no
- * files. A column missing from a file is NULL. Partition values come from the file, or from the log if another program
- * wrote the file, but never from folder names.
+ * Builds SQL that reads exactly these files, with the contract's columns in order. Without files, there are no rows. A
+ * column that a file lacks is NULL. Partition values come from the file, or from the log if another program has written
+ * the file, but never from names of folders.
  */
 export function relateFiles(table: TableName, files: readonly RelationFile[], options: RelationOptions = {}): Sql {
   if (files.length === 0) return code(`(${writeEmptySelect(table)})`);
@@ -59,15 +59,13 @@ function readTable(table: TableName, paths: string[], { places = false, hasOlder
 
 type LoggedFile = Exclude<RelationFile, string>;
 
-/**
- * Groups files by their partition columns. Usually there is one group, because all files of a table have the same ones.
- */
+/** Groups files by their partition columns. There is usually one group, because a table's files have the same ones. */
 function groupByColumns(files: LoggedFile[]): LoggedFile[][] {
   const keyOf = ({ partitionValues }: LoggedFile) => Object.keys(partitionValues).join();
   return [...new Set(files.map(keyOf))].map((key) => files.filter((file) => keyOf(file) === key));
 }
 
-/** Reads all files with one scan and joins their partition values, because separate scans would each need buffers. */
+/** Reads all files in one scan and joins their partition values, because several scans would need more buffers. */
 function selectWithPartitions(table: TableName, files: LoggedFile[], { places = false }: RelationOptions): Sql {
   const columns = loadTableSchema(table).columns.filter(({ name }) => name in (files[0]?.partitionValues ?? {}));
   const paths = files.map(({ path }) => path);
@@ -86,12 +84,12 @@ function selectWithPartitions(table: TableName, files: LoggedFile[], { places = 
       ON string_split('/' || stored.filename, ${`/${table}/`})[-1] = logged.path`;
 }
 
-/** Returns the path within the table. DuckDB always reports absolute paths. */
+/** Returns the path within a table's folder. DuckDB always reports absolute paths. */
 const pathInTable = (table: TableName, path: string) => `/${path}`.split(`/${table}/`).at(-1) ?? path;
 
 /**
- * Converts a partition value of the log (protocol, "Partition Value Serialization") to SQL. Empty text is NULL, and
- * timestamps are UTC.
+ * Converts a partition value of Delta's log to SQL (Delta protocol, Partition Value Serialization). An empty text is
+ * NULL, and timestamps are in UTC.
  */
 function writeText({ type }: Column, text: string | null | undefined): string {
   if (text == null || text === '') return 'CAST(NULL AS VARCHAR)';
@@ -99,7 +97,7 @@ function writeText({ type }: Column, text: string | null | undefined): string {
   return quoteLiteral(isLocal ? `${text}Z` : text);
 }
 
-/** Builds read_parquet's `schema` option, so that DuckDB doesn't need to open files to find the columns. */
+/** Builds the option `schema` of read_parquet. With it, DuckDB needn't open files to find their columns. */
 function writeReadSchema(table: TableName): string {
   const columns = loadTableSchema(table).columns.map(({ name, type }) => {
     const text = quoteLiteral(name);
@@ -108,7 +106,7 @@ function writeReadSchema(table: TableName): string {
   return `MAP {\n    ${columns.join(',\n    ')}}`;
 }
 
-/** Builds a SELECT without rows that has the given columns, or a table's columns. */
+/** Builds a SELECT that has the given columns, or a table's columns, and no rows. */
 export function writeEmptySelect(columns: readonly ColumnType[] | TableName): string {
   const list = typeof columns === 'string' ? loadTableSchema(columns).columns : columns;
   const nulls = list.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);

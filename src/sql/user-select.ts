@@ -4,12 +4,12 @@ import { asTree, listTrees, parseSelect, type Tree, toName, walkTree } from './q
 import { parseReading, prepareSelect } from './read-only-sql.js';
 
 /**
- * Limits for a user's SELECT. `tables` excludes files, and functions whose result may have any size. `files` also
- * allows table functions that read the files permitted by `lockDown`.
+ * What a user's SELECT may read. `tables` allows neither files nor functions whose result may have any size. `files`
+ * also allows table functions that read the files to which `lockDown` limits the database.
  */
 export type Reach = 'tables' | 'files';
 
-/** Table functions whose rows depend only on their arguments. */
+/** The table functions whose rows depend only on their arguments. */
 const PLAIN = ['unnest', 'generate_series', 'range', 'json_each', 'json_tree'];
 const FILES = [
   ...['read_parquet', 'parquet_scan', 'parquet_metadata', 'parquet_file_metadata', 'parquet_full_metadata'],
@@ -17,18 +17,18 @@ const FILES = [
   ...['read_json', 'read_json_auto', 'read_json_objects', 'read_json_objects_auto', 'read_ndjson', 'read_ndjson_auto'],
   ...['read_ndjson_objects', 'read_text', 'read_blob', 'glob'],
 ];
-/** The table functions that may be called. */
+/** The table functions that a SELECT may call. */
 export const TABLE_FUNCTIONS: Record<Reach, ReadonlySet<string>> = {
   tables: new Set(PLAIN),
   files: new Set([...PLAIN, ...FILES]),
 };
 
-/** Scalar functions that write, wait, change the session, or plan SQL given as text. */
+/** The functions that write, wait, change the session, or plan SQL given as text. */
 export const REFUSED_SCALARS: ReadonlySet<string> = new Set([
   ...['write_log', 'sleep_ms', 'pg_sleep', 'setseed', 'nextval', 'json_serialize_plan'],
 ]);
 
-/** Functions whose result may have any size. While DuckDB computes one, it can't be interrupted and counts no bytes. */
+/** The functions whose result may have any size. DuckDB can't interrupt them, and doesn't count their memory. */
 const GROWING = new Set([
   ...['repeat', 'lpad', 'rpad', 'printf', 'format', 'bitstring'],
   ...['range', 'generate_series', 'list_resize', 'array_resize'],
@@ -42,9 +42,9 @@ const HINTS: Record<Reach, string> = {
 };
 
 /**
- * Prepares one SELECT of a user. Checks its syntax tree first, because preparing already computes constants and calls
- * some functions.
- * @throws PricelakeError `query` that names a function that isn't allowed, or as `prepareSelect` does
+ * Prepares one SELECT of a user. Checks its syntax tree before that, because preparing a statement already computes
+ * constants and calls some functions.
+ * @throws PricelakeError `query` that names a function that isn't allowed, or the errors of `prepareSelect`
  */
 export async function prepareUserSelect(
   connection: DuckDBConnection,
@@ -55,14 +55,14 @@ export async function prepareUserSelect(
   return prepareSelect(connection, sql);
 }
 
-/** Checks a statement, by its text alone, for another process to prepare. Returns true for an EXPLAIN. */
+/** Checks a statement by its text only, before another process prepares it. Returns true for an EXPLAIN. */
 export async function requireUserSelect(connection: DuckDBConnection, sql: string, reach: Reach): Promise<boolean> {
   const { read, explains } = await parseReading(connection, sql);
   const row = async (text: string, values: DuckDBValue[] = []) =>
     (await connection.runAndReadAll(text, values)).getRowObjects()[0];
   const tree = await parseSelect({ row }, read);
   if (tree === undefined) {
-    // For example, a SELECT after WITH can be part of an INSERT.
+    // This includes a statement that starts with WITH but is an INSERT.
     throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW can run here');
   }
   requireAllowed(tree, reach);

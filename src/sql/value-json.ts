@@ -12,8 +12,8 @@ import {
 } from '@duckdb/node-api';
 
 /**
- * Converts a DuckDB value to JSON without loss: integers and DECIMAL exactly, times as ISO 8601, NaN and infinities as
- * text. Types that JSON lacks become DuckDB's own text.
+ * Converts a DuckDB value to JSON without loss: integers and DECIMALs with all digits, times as ISO 8601, NaN and
+ * infinities as text. A value of any other type becomes text as DuckDB prints it.
  */
 function valueToJson(value: DuckDBValue): string {
   if (value === null || value === undefined) return 'null';
@@ -35,7 +35,7 @@ export function rowToJson(names: readonly string[], values: readonly DuckDBValue
   return `{${names.map((name, i) => `${JSON.stringify(name)}:${valueToJson(values[i] ?? null)}`).join(',')}}`;
 }
 
-/** Converts a non-null value to plain text: exact numbers, ISO 8601 times, nested values as JSON. */
+/** Converts a value to plain text: numbers with all digits, times as ISO 8601, nested values as JSON. */
 export function valueToText(value: Exclude<DuckDBValue, null>): string {
   if (value instanceof DuckDBTimestampTZValue) return formatInstant(value, 'Z');
   if (value instanceof DuckDBTimestampValue) return formatInstant(value, '');
@@ -47,11 +47,11 @@ export function valueToText(value: Exclude<DuckDBValue, null>): string {
   return nested ? valueToJson(value) : String(value);
 }
 
-/** Formats a time like `2026-11-20T09:00:00.123456Z`; omits a zero fraction. */
+/** Formats a time as `2026-11-20T09:00:00.123456Z`. Omits a fraction of zero. */
 function formatInstant(value: DuckDBTimestampTZValue | DuckDBTimestampValue, suffix: string): string {
   const milliseconds = floorDivide(value.micros, 1000n);
   const date = new Date(Number(milliseconds));
-  // Infinities, and years that a Date can't represent.
+  // A Date can represent neither infinity nor some years.
   if (!value.isFinite || Number.isNaN(date.getTime())) return String(value);
   const fraction = (value.micros - floorDivide(value.micros, 1_000_000n) * 1_000_000n).toString().padStart(6, '0');
   const seconds = date.toISOString().replace(/\.\d+Z$/u, '');
@@ -70,7 +70,7 @@ const NUMBERS = new Set([...SIGNED, UTINYINT, USMALLINT, UINTEGER, UBIGINT, UHUG
 
 export const isNumberType = ({ typeId }: DuckDBType): boolean => NUMBERS.has(typeId);
 
-/** Rounds half away from zero. An amount with fewer decimals stays unchanged. */
+/** Rounds a half away from zero. Doesn't change an amount that has fewer decimals. */
 export function roundDecimal(amount: DuckDBDecimalValue, decimals: number): DuckDBDecimalValue {
   const { value, scale, width } = amount;
   if (scale <= decimals) return amount;

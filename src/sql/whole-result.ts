@@ -6,19 +6,19 @@ import type {
 } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
 
-// A streamed result returns null both at its end and after an error, and the bindings don't expose the error. So chunks
-// are fetched only in this file, which compares the number of rows of results in memory. Streamed results have an end
-// mark instead (streamed-result.ts).
+// A streamed result returns null at its end and also after an error, and DuckDB's bindings don't show the error. Chunks
+// are therefore fetched only in this file, which compares the number of rows of results in memory. Streamed results
+// have an end mark instead (streamed-result.ts).
 
 export interface Rows {
   /**
-   * Reads the rows; can be called only once. Another statement on the session ends the rows early.
-   * @throws the error of the statement, even after some of its rows
+   * Yields the rows. It can be called once only. Another statement on the session ends the rows early.
+   * @throws the statement's error, which may follow some of its rows
    */
   chunks(): AsyncGenerator<DuckDBDataChunk>;
 }
 
-/** Runs a statement to its end and keeps its result in memory. Its rows can then be read without errors. */
+/** Runs a statement to its end, and keeps its result in memory. Reading its rows then can't fail. */
 export async function runWhole(
   statement: Pick<DuckDBPreparedStatement, 'run'>,
 ): Promise<Rows & { count: number; result: DuckDBMaterializedResult }> {

@@ -21,33 +21,33 @@ import type { Applied } from './table.js';
  * several datasets, add changes ahead of `to`; when the feed returns them again, they are recognized in history by id.
  */
 export interface CursorWindow {
-  /** History contains every feed change up to this cursor; undefined if no feed was read before. */
+  /** History contains every change of the feed up to this cursor; undefined if the feed was never read. */
   known: bigint | undefined;
-  /** The feed is read from after this cursor. */
+  /** The cursor after which the feed is read. */
   from: bigint;
-  /** A change after this cursor that is new to history became visible late, because items already include it. */
+  /** If history lacks a change after this cursor, the change became visible late, because items already include it. */
   again: bigint;
-  /** Changes after this cursor have not been applied to items. */
+  /** Changes after this cursor haven't been applied to items. */
   applyFrom: bigint;
-  /** Every change up to this cursor was downloaded, and the run's commits record it; undefined without the feed. */
+  /** Every change up to this cursor has landed, and the run's commits record it; undefined without the feed. */
   to: bigint | undefined;
-  /** The newest change id in history beyond `known`; 0 if there is none. */
+  /** The id of the newest change in history beyond `known`; 0 if there is none. */
   ahead: bigint;
-  /** Changes up to this cursor happened before whole rows were read; undefined if the run reads no whole rows. */
+  /** Changes up to this cursor happened before complete rows were read; undefined if the run reads none. */
   watermark: bigint | undefined;
-  /** True if items contain all changes up to `applyFrom`; false if no feed was ever applied to them. */
+  /** True if items contain all changes up to `applyFrom`; false if no feed has ever been applied to items. */
   isApplied: boolean;
 }
 
-/** Changes before the cursor that are requested from the feed again, because changes may become visible late. */
+/** Changes before the cursor that are read from the feed again, because changes may become visible late. */
 export interface FeedOverlap {
-  /** The feed is read from after this cursor. */
+  /** The cursor after which the feed is read. */
   after: bigint;
-  /** The ids of changes between `after` and the lake's cursor that are already in history. */
+  /** The ids of the changes between `after` and the lake's cursor that history already contains. */
   known: ReadonlySet<bigint>;
 }
 
-/** Builds the cursor window of a run from the lake's cursors and the range of changes to read. */
+/** Returns the cursor window of a run, given the lake's cursors and the range of changes to read. */
 export function openWindow(
   { history, items }: Record<'history' | 'items', { applied: Applied }>,
   { from, to, watermark, overlap }: Pick<CursorWindow, 'from' | 'to' | 'watermark'> & { overlap?: bigint | undefined },
@@ -66,7 +66,7 @@ export function openWindow(
   };
 }
 
-/** Returns the id of the newest change that history may contain before the run. */
+/** Returns the largest change id that history may contain before the run. */
 export function findHeld({ known = 0n, ahead }: Pick<CursorWindow, 'known' | 'ahead'>): bigint {
   return known > ahead ? known : ahead;
 }

@@ -1,4 +1,4 @@
-/** Our column names for the values of an item, keyed by the API's field paths (used by the view landed_items). */
+/** The names of columns that hold an item's values, keyed by the API's field paths (for the view landed_items). */
 export const ITEM_VALUES = {
   id: 'id',
   title: 'title',
@@ -33,27 +33,27 @@ export type ItemPath = keyof typeof ITEM_VALUES;
 export type ItemValue = (typeof ITEM_VALUES)[ItemPath];
 export const ITEM_VALUE_NAMES = Object.values(ITEM_VALUES);
 
-/** Maps column names of export rows to fields of Item (`source.mapping`). */
+/** Maps names of columns in export rows to fields of Item (the setting `source.mapping`). */
 export type Mapping = Readonly<Record<string, string>>;
 
 export const PATHS = Object.keys(ITEM_VALUES) as ItemPath[];
 export const PARENTS = ['category', 'site', 'source'];
-/** The fields of Item that a column may be mapped to. */
+/** The fields of Item to which a column may be mapped. */
 export const MAPPABLE_FIELDS: readonly string[] = [...PATHS, ...PARENTS];
-/** Shorter names in flat rows, and the paths that they mean. */
+/** Shorter names in flat rows, and the paths for which they stand. */
 const ALIASES: Record<string, ItemPath> = { itemid: 'id', modelid: 'source.modelId', sourceid: 'source.modelId' };
 
-/** Normalizes a name by ignoring case and separators, so that `site_id`, `siteId` and `site.id` are equal. */
+/** Returns a name without its case and separators, so that `site_id`, `siteId` and `site.id` become equal. */
 export function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[_.\-\s]/g, '');
 }
 
-/** Returns a field's name after mapping. */
+/** Returns the name of a field according to the mapping. */
 export function translate(name: string, mapping: Mapping): string {
   return Object.hasOwn(mapping, name) ? (mapping[name] as string) : name;
 }
 
-/** True if the field, after mapping, is one of an item's nested objects (category, site, source). */
+/** True if the field, according to the mapping, is one of an item's nested objects (category, site, source). */
 export function isParent(name: string, mapping: Mapping = {}): boolean {
   return PARENTS.includes(fold(translate(name, mapping)));
 }
@@ -64,8 +64,8 @@ export const BY_FOLDED_NAME = new Map<string, ItemPath>([
 ]);
 
 /**
- * Finds the Item path for a field of an export row, or of the object `parent` in a row, in any spelling; undefined for
- * a field that is not in the API document.
+ * Finds the path in Item of a field in an export row, or in the object `parent` of a row, however it is spelled.
+ * Returns undefined if the API document doesn't mention the field.
  */
 export function findItemPath(parent: string, name: string, mapping: Mapping): string | undefined {
   if (parent !== '') return BY_FOLDED_NAME.get(fold(parent + name));
@@ -79,24 +79,24 @@ const camel = (path: string) => path.replaceAll(/\.(\w)/g, (_match, char: string
 const snake = (path: string) => path.replaceAll('.', '_').replaceAll(/[A-Z]/g, (char) => `_${char.toLowerCase()}`);
 const dotted = (path: string) => path;
 
-/** Spellings of a path in flat rows: `siteId`, `site_id` and `site.id`. */
+/** Functions that spell a path as in flat rows: `siteId`, `site_id` or `site.id`. */
 export const STYLES = { camel, snake, dotted };
 
 const EXACT_NAMES = new Set(MAPPABLE_FIELDS.flatMap((path) => [camel(path), snake(path), path]));
 
-/** True for a name in a standard spelling: `price` but not `Price`. `parent` is the object that contains it. */
+/** True for a name in a standard spelling: `price`, but not `Price`. @param parent the object that contains it */
 export function isExactName(name: string, parent = ''): boolean {
   if (parent === '') return EXACT_NAMES.has(name);
   return EXACT_NAMES.has(`${fold(parent)}.${name}`) || EXACT_NAMES.has(`${fold(parent)}_${name}`);
 }
 
 /**
- * Rates how well a field matches an Item path. `maybe` counts only if no other field of the row is `sure`. Exact names are
- * `sure`, so if a row has both `price` and `Price`, `price` contains the price.
+ * How well a field matches a path in Item. `maybe` counts only if no other field of the row is `sure`. Standard
+ * spellings are `sure`, so if a row has both `price` and `Price`, `price` is the price.
  */
 export type Fit = 'sure' | 'maybe' | undefined;
 
-/** Rates how well a field matches an Item path. @param parent the object of the row that contains the field */
+/** Returns how well a field matches a path in Item. @param parent the object of the row that contains the field */
 export function fitName(path: string, name: string, mapping: Mapping, parent = ''): Fit {
   if (findItemPath(parent, name, mapping) !== path) return undefined;
   const isMapped = parent === '' && Object.hasOwn(mapping, name);

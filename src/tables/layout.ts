@@ -7,14 +7,14 @@ import type { DataFile, TableName } from './table.js';
 export interface Lake {
   /** The absolute path of the lake's folder. */
   root: string;
-  /** Makes sure that data files of a table are on this disk, before they are read. Undefined if all files are. */
+  /** Downloads a table's data files that aren't on this disk, before they are read. Undefined if none is missing. */
   provide?: ((table: TableName, files: readonly DataFile[]) => Promise<void>) | undefined;
 }
 
-/** The lake's private folder for landed files, the lock and staging. It contains no data of a table. */
+/** The lake's folder for downloaded files, the lock and files in progress. It contains no data of a table. */
 export const PRIVATE_FOLDER = '_pricelake';
 
-/** The maximum size of a log entry, in bytes. A JavaScript string can't hold much more than twice as much. */
+/** The maximum size of a log entry in bytes. A JavaScript string can hold about twice as much. */
 export const MAX_LOG_BYTES = 256 * 1024 * 1024;
 
 /** Returns `<lake>/_pricelake/<parts>`. */
@@ -27,7 +27,7 @@ export function tablePath(lake: Lake, table: TableName, ...parts: string[]): str
   return innerPath(lake, table, ...parts);
 }
 
-/** Returns `<lake>/<parts>`. @throws PricelakeError `lake_invalid` for a part that leaves the lake */
+/** Returns `<lake>/<parts>`. @throws PricelakeError `lake_invalid` if a part leads out of the lake */
 export function innerPath({ root }: Lake, ...parts: string[]): string {
   for (const part of parts) {
     const fault = findPathFault(part);
@@ -36,7 +36,7 @@ export function innerPath({ root }: Lake, ...parts: string[]): string {
   return join(root, ...parts);
 }
 
-/** Returns a new path for a file that will be renamed or linked into place. It is on the lake's file system. */
+/** Returns a new path on the lake's file system, for a file that will later be renamed or linked into its place. */
 export function temporaryPath(lake: Lake, name: string): string {
   return privatePath(lake, 'tmp', `${randomUUID()}-${basename(name)}`);
 }

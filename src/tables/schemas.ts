@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { packagePath } from '../io/package-path.js';
 import type { TableName } from './table.js';
 
-/** The DuckDB types of published columns. Money is DECIMAL(18,4); times are UTC with microseconds. */
+/** The DuckDB types of published columns. DECIMAL(18,4) is for amounts of money. Times are UTC with microseconds. */
 export const COLUMN_TYPES = [
   'BIGINT',
   'VARCHAR',
@@ -22,7 +22,7 @@ export interface Column {
   description: string;
 }
 
-/** The contract of a published table. `schemas/<table>.yaml` is the only authority on the table's types. */
+/** The contract of a published table. Only `schemas/<table>.yaml` defines the table's columns and types. */
 export interface TableSchema {
   table: TableName;
   description: string;
@@ -35,8 +35,8 @@ export interface TableSchema {
 let loaded: Record<TableName, TableSchema> | undefined;
 
 /**
- * Loads a table's contract from schemas/tables.json, which is generated from the YAML files, because parsing YAML takes
- * a hundred times as long.
+ * Loads a table's contract from schemas/tables.json, which is generated from the YAML files. Parsing YAML would take a
+ * hundred times as long.
  */
 export function loadTableSchema(table: TableName): TableSchema {
   loaded ??= JSON.parse(readFileSync(packagePath('schemas/tables.json'), 'utf8')) as Record<TableName, TableSchema>;
@@ -46,8 +46,8 @@ export function loadTableSchema(table: TableName): TableSchema {
 }
 
 /**
- * The offset of list element ids. In Parquet files, a column's id is its position in the contract; the id of a list's
- * elements adds this offset.
+ * In Parquet files, the id of a column is its position in the contract. The id of a list's elements is the list's id
+ * plus this number.
  */
 export const LIST_ELEMENT_ID = 1000n;
 

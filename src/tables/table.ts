@@ -1,22 +1,22 @@
-/** Types that the stages exchange, because stages don't import each other. */
+/** Types of values that steps pass to each other, because the steps' folders don't import each other. */
 
-/** A table that is computed only from other tables (src/analyze/derived-tables.ts). */
+/** A table that is computed from other tables only (src/analyze/derived-tables.ts). */
 interface Derived {
-  /** The published tables that its query reads. Derived tables among them are computed first. */
+  /** The published tables that the query reads. Derived tables among them are computed before this one. */
   reads: readonly string[];
   /**
-   * Defines the rows that a row depends on. `product`: the items of its product, so a large lake computes the table in parts. `brand`:
-   * the items of its brand, and no rows of other tables. `site`: the items of its website.
+   * The rows on which a row depends. `product`: the items of its product, so a large lake computes the table in parts.
+   * `brand`: the items of its brand, and no rows of other tables. `site`: the items of its website.
    */
   by: 'product' | 'brand' | 'site';
-  /** The query in pipelines/analysis that computes the table; by default, the model with the table's name. */
+  /** The query in pipelines/analysis that computes the table; defaults to the model with the table's name. */
   analysis?: string;
 }
 
 /**
- * The lake's tables by kind. `history` is the log from which the other tables follow. `landed` rows come from the
- * service, `declared` rows from the pipeline file, derived rows from other tables, `kept` rows from closed days;
- * `recorded` rows describe runs.
+ * The lake's tables and their kinds. `history` is the log from which the other tables follow. `landed` rows come from
+ * the service, `declared` rows from the pipeline file, derived rows from other tables, and `kept` rows from days that
+ * have closed. `recorded` rows describe runs.
  */
 const TABLE_KINDS = {
   history: 'landed',
@@ -48,10 +48,10 @@ export type TableName = keyof TableKinds;
 export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
 
 /**
- * The order of a run's commits; tables within a step may be committed in any order. History comes first, because
- * everything else follows from it. Closed days come before items, because only the previous rows show which products an
- * item has left. Rows are added to stale_items before items is committed and removed afterwards, so a run that stops in
- * between, even one that loses its landed files, doesn't lose a stale item. The tables that record runs come last.
+ * The order of a run's commits. Tables of a step may be committed in any order. History comes first, because everything
+ * else follows from it. Closed days come before items, because only the previous items show which product an item has
+ * left. `stale_items` gets new rows before items is committed, and loses rows afterwards. A run that stops in between,
+ * even if its landed files are lost, doesn't lose a stale item. The tables that record runs come last.
  */
 export const COMMIT_STEPS: readonly (readonly TableName[])[] = orderCommits();
 
@@ -78,72 +78,72 @@ export function describeDerived(table: DerivedTableName): Derived & { reads: rea
 
 /** A data file of a table, as recorded in the commit log. */
 export interface DataFile {
-  /** The path within the table's folder, with `/`, not URL-encoded: `site_id-12.0198….parquet`. */
+  /** The path within the table's folder. It uses `/` and isn't URL-encoded: `site_id-12.0198….parquet`. */
   path: string;
   rows: bigint;
   bytes: number;
-  /** The partition columns' values as text (null for SQL NULL), in partition order. */
+  /** The values of the partition columns as text, in order; null for SQL NULL. */
   partitionValues: Record<string, string | null>;
   /** Delta statistics as JSON text (numRecords, minValues, maxValues, nullCount). */
   stats: string;
   modifiedAt: number;
-  /** The SHA-256 of the file in hexadecimal; undefined if another program wrote the file. */
+  /** The SHA-256 of the file in hexadecimal; undefined if another program has written the file. */
   sha256?: string;
 }
 
-/** A file in `_pricelake/staging` that isn't part of its table yet. Without a checksum, it hasn't been synced. */
+/** A file in `_pricelake/staging` that isn't in its table yet. It has no checksum until it is synced. */
 export interface StagedFile extends DataFile {
-  /** The file's current absolute path. */
+  /** The absolute path of the file at present. */
   stagedAt: string;
 }
 
-/** The changes of a commit: the files that it adds to a table and removes from it. */
+/** What a commit changes: the files that it adds to a table, and the files that it removes. */
 export interface FileChange {
   table: TableName;
   add: StagedFile[];
   remove: DataFile[];
-  /** Facts that the commit records. Facts not given stay unchanged. */
+  /** Values that the commit records. Omitted values stay the same. */
   applied: Partial<Applied>;
-  /** False if the commit only rewrites the same rows into other files (compaction); default true. */
+  /** False if the commit only moves rows to other files (compaction); defaults to true. */
   dataChange?: boolean;
 }
 
 /**
- * The progress of a table, recorded in each of its commits, so that it always agrees with the data
- * (src/lake/table-state.ts). A value is undefined if no commit has recorded it.
+ * The state of a table that each commit records, so that it always agrees with the data (src/lake/table-state.ts). A
+ * value is undefined if no commit has recorded it.
  */
 export interface Applied {
   /** The number of the last run that wrote the table. */
   run: bigint | undefined;
   cursor: bigint | undefined;
-  /** History only: the newest change id beyond the feed's cursor, or 0. */
+  /** Only for history: the id of the newest change beyond the feed's cursor, or 0. */
   ahead: bigint;
-  /** Items only: the time up to which items were polled, in µs since 1970; 0 after a run that used the feed. */
+  /** Only for items: the time up to which items were polled, in µs since 1970; 0 after a run that read the feed. */
   polledAt: bigint;
-  /** Items only: the datasets that were copied. */
+  /** Only for items: the datasets that were copied. */
   datasets: CopiedDatasets;
-  /** Derived tables only: the version of `items` from which the table was computed. */
+  /** Only for derived tables: the version of `items` from which the table was computed. */
   itemsVersion: bigint | undefined;
-  /** Derived tables only: a hash of the query that computed the table (src/analyze/derived-tables.ts). */
+  /** Only for derived tables: a hash of the query that computed the table (src/analyze/derived-tables.ts). */
   query: bigint | undefined;
-  /** Tables declared in the pipeline file only: a hash of their rows. */
+  /** Only for tables with settings of the pipeline file: a hash of their rows. */
   declared: bigint | undefined;
-  /** price_spread_daily only: the last closed day, in days since 1970; 0 if the table is not maintained. */
+  /** Only for price_spread_daily: the last closed day, in days since 1970; 0 if no days are computed. */
   day: bigint;
-  /** price_spread_daily only: the first closed day, in days since 1970. */
+  /** Only for price_spread_daily: the first closed day, in days since 1970. */
   firstDay: bigint | undefined;
-  /** The table version up to which commits by other programs have been repaired. */
+  /** The version of the table up to which commits by other programs have been repaired. */
   accepted: bigint | undefined;
 }
 
 export interface CopiedDatasets {
-  /** True if the user listed the datasets; false if the lake copies every dataset that the key can read. */
+  /** True if the user has listed datasets; false if the lake copies all datasets that the key can read. */
   isList: boolean;
-  /** The ids of the listed datasets that were copied whole, in order; empty if the lake copies every dataset. */
+  /** The ids of the datasets that were copied completely, in order; empty if the lake has recorded none. */
   ids: readonly bigint[];
 }
 
-/** The state of a table according to its commit log. */
+/** The state of a table according to its log. */
 export interface TableState {
   table: TableName;
   /** The version of the last commit; -1n before the first commit. */
@@ -151,31 +151,31 @@ export interface TableState {
   files: DataFile[];
   applied: Applied;
   difference: ColumnDifference;
-  /** True if some files have no checksum in the log, so they may lack columns or have other column types. */
+  /** True if a file has no checksum in the log. It may lack columns, or have columns of other types. */
   hasOlderFiles: boolean;
 }
 
-/** Differences between a published table and its contract, schemas/<table>.yaml. */
+/** How a published table differs from its contract, schemas/<table>.yaml. */
 export interface ColumnDifference {
   missing: string[];
-  /** Columns that are not in the contract. */
+  /** The columns that the contract doesn't contain. */
   unknown: string[];
   retyped: { name: string; has: string; wants: string }[];
 }
 
 /**
- * The longest expected delay, in milliseconds, between the feed and other responses. Changes more recent than this are
- * verified against rows, or polled again.
+ * The longest expected time, in milliseconds, for which other responses lag behind the feed. Changes in this time are
+ * compared with rows, or polled again.
  */
 export const LAG_MS = 3600 * 1000;
 
-/** The modes of a run: a complete copy, the change feed, or polling the items that changed since the last run. */
+/** How a run updates the lake: by a complete copy, by the feed, or by a poll of recently changed items. */
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
 /**
- * The origins of changes, as recorded in the `origin` column of history. An `early` change may arrive before the feed
- * returns it; a `past` change may be older than the lake.
+ * Where changes come from, as the column `origin` of history records it. An `early` change may arrive before the feed
+ * returns it. A `past` change may be older than the lake.
  */
 export const ORIGIN = { feed: 'feed', early: 'webhook', past: 'history' } as const;
 export type ChangeOrigin = (typeof ORIGIN)[keyof typeof ORIGIN];
@@ -198,21 +198,21 @@ export const CHANGE_ANSWERS: Record<ChangeOrigin, AnswerName> = {
   history: '/items/{id}/history',
 };
 
-/** Receives each parsed row of a response. In CSV, all values are text. */
+/** Receives each parsed row of a response. The values of CSV rows are text. */
 export type LookAtRow = (answer: AnswerName, row: unknown, format?: 'csv') => void;
 
-/** The ids of the datasets that the lake copies (API §4, /datasets), in order, or all datasets. */
+/** The ids of the datasets that the lake copies, in order (API §4, /datasets), or `all`. */
 export type DatasetSelection = 'all' | readonly bigint[];
 
 export type Severity = 'gate' | 'error' | 'warn';
 
-/** The result of a check, as stored in the check_results table. */
+/** The result of a check, as the table check_results stores it. */
 export interface CheckResult {
   name: string;
   severity: Severity;
   description: string;
   violations: bigint;
-  /** True if the check is a gate that failed and that a person waived. */
+  /** True if a gate failed and a person has waived it. */
   waived: boolean;
   sample: string;
   seconds: number;

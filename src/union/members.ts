@@ -7,7 +7,7 @@ import { readTable } from '../lake/read.js';
 import type { Lake } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 
-/** A lake of a union, at the version that its newest run published. */
+/** One of the lakes of a union, as its newest run has published it. */
 export interface Member {
   lake: Lake;
   pointer: Pointer;
@@ -15,7 +15,8 @@ export interface Member {
 }
 
 /**
- * Reads the current versions of the lakes, sorted by folder, so that their order on the command line doesn't matter.
+ * Reads the current versions of the lakes. Sorts them by folder, so that their order on the command line doesn't
+ * matter.
  * @throws PricelakeError `usage` if a folder is given twice or the lakes belong to different services, `lake_invalid`
  * if a lake has no published run
  */
@@ -42,8 +43,8 @@ async function readMember(lake: Lake): Promise<Member> {
 }
 
 /**
- * Throws if the lakes belong to different services, because an id is only meaningful within one service. A lake that
- * hasn't recorded its service is accepted.
+ * Throws if the lakes belong to different services, because ids have a meaning only within one service. Accepts a lake
+ * that hasn't recorded its service.
  */
 async function refuseOtherService(lakes: readonly Lake[]): Promise<void> {
   const known: { root: string; service: string }[] = [];
@@ -64,7 +65,7 @@ async function refuseOtherService(lakes: readonly Lake[]): Promise<void> {
   );
 }
 
-/** Returns a hash that changes whenever a file of a lake changes. */
+/** Returns a hash that changes whenever any file of a lake changes. */
 export function nameVersions(members: readonly Member[]): string {
   const digest = createHash('sha256');
   for (const { lake, states } of members) {

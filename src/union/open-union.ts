@@ -15,23 +15,23 @@ import { readUnionQuery, UNION_QUERIES } from './queries.js';
 import { writeUnion } from './write-union.js';
 
 interface UnionOptions {
-  /** The cache folder. Its `unions` folder has one union for each combination of lake versions. */
+  /** The cache folder. It contains a folder `unions`, with one union for each combination of versions of the lakes. */
   cache: string;
   io: Pick<Io, 'log' | 'now'>;
   signal: AbortSignal;
 }
 
-/** The number of attempts to read the lakes. A run may replace files during an attempt. */
+/** The maximum number of attempts to read the lakes. During an attempt, a run may replace files. */
 const TRIES = 3;
-/** An outdated union is kept for this many milliseconds, because commands may still be reading it. */
+/** An outdated union is kept for this many milliseconds, because a command may still be reading it. */
 const KEPT_MS = 3_600_000;
 /** A union is removed if it hasn't been used for this many milliseconds. */
 const UNUSED_MS = 7 * 24 * KEPT_MS;
 
 /**
- * Opens several lakes of one service as one: a lake in the cache that contains each of their listings once. It is
- * written once per combination of versions. The lakes themselves don't change.
- * @throws PricelakeError `usage` or `lake_invalid` as `readMembers` does; `unavailable` if runs keep replacing files
+ * Opens several lakes of one service as one lake. This lake is in the cache, and contains each listing once. It is
+ * written once for each combination of versions. The other lakes don't change.
+ * @throws PricelakeError `usage` or `lake_invalid` like `readMembers`; `unavailable` if runs keep replacing files
  */
 export async function openUnion(lakes: readonly Lake[], options: UnionOptions): Promise<Lake> {
   for (let left = TRIES - 1; ; left -= 1) {
@@ -58,7 +58,7 @@ async function findOrWrite(members: readonly Member[], { cache, io, signal }: Un
   return { root };
 }
 
-/** Writes the union to a temporary folder, then renames it. The first process to finish wins. */
+/** Writes the union to a temporary folder, then renames it. If several processes do this, the first one wins. */
 async function writeBeside(root: string, members: readonly Member[], signal: AbortSignal): Promise<void> {
   const part = `${root}.${randomUUID()}.part`;
   await makeFolder(part);
@@ -78,7 +78,7 @@ const hash = (texts: readonly string[]) => createHash('sha256').update(texts.joi
 
 const nameSet = (members: readonly Member[]) => hash(members.map(({ lake }) => lake.root));
 
-/** Returns a folder name that depends on the lakes' files, the union's queries and the version of pricelake. */
+/** Returns a folder name that depends on the lakes' files, the union's queries, and the version of pricelake. */
 function nameContent(members: readonly Member[]): string {
   const queries = [...UNION_QUERIES.map(readUnionQuery), ...listDerived().map((one) => String(one.hash))];
   return hash([PRICELAKE_VERSION, nameVersions(members), ...queries]);

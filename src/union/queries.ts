@@ -3,7 +3,7 @@ import { packagePath } from '../io/package-path.js';
 import { bindQuery } from '../sql/model.js';
 import { type Sql, writeTyped } from '../sql/sql.js';
 
-/** The queries of pipelines/union. Each reads the rows of all lakes as `all_<table>`, with the number of their lake. */
+/** The queries in pipelines/union. Each reads all lakes' rows of a table as `all_<table>`, with a number per lake. */
 export const UNION_QUERIES = ['left_items', 'left_history', 'sites', 'sources', 'runs', 'check_results'] as const;
 type UnionQuery = (typeof UNION_QUERIES)[number];
 
@@ -11,7 +11,7 @@ type UnionQuery = (typeof UNION_QUERIES)[number];
 export const readUnionQuery = (name: UnionQuery): string =>
   readFileSync(packagePath(`pipelines/union/${name}.sql`), 'utf8').trim();
 
-/** Binds a query to the rows of its tables and to the values of its variables. */
+/** Binds a query to the rows of its tables, and to the values of its variables. */
 export function bindUnion(
   name: UnionQuery,
   rows: Readonly<Record<string, Sql>>,

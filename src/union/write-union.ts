@@ -16,13 +16,13 @@ import { type StagedFile, TABLE_NAMES, type TableName } from '../tables/table.js
 import type { Member } from './members.js';
 import { bindUnion } from './queries.js';
 
-/** The number of listings to process at a time, so that memory use doesn't grow with the lakes. */
+/** The number of listings to process at a time, so that memory use doesn't depend on the size of the lakes. */
 const PART_LISTINGS = 250_000n;
 const DAY_MS = 86_400_000;
 
 /**
- * Layouts of large tables, which are written in slices by these columns. Each slice reads only its own rows. History
- * isn't partitioned by day, because the history of several lakes would have too many files.
+ * The layouts of large tables, which are written in slices by these columns. Each slice reads only its rows. History
+ * isn't partitioned by day, because it would have too many files if there are several lakes.
  */
 const LAYOUTS: Partial<Record<TableName, Pick<Stage, 'partitionBy' | 'sliceBy' | 'mostPartitions'>>> = {
   items: { mostPartitions: () => 500 },
@@ -31,11 +31,11 @@ const LAYOUTS: Partial<Record<TableName, Pick<Stage, 'partitionBy' | 'sliceBy' |
 };
 
 /**
- * Writes the union into an empty folder, as a lake that one run has published. Each listing, change, website, source
- * and dataset occurs once (pipelines/union). The derived tables are computed by their usual queries.
+ * Writes the union into an empty folder, as if one run had published it. Each listing, change, website, source and
+ * dataset occurs once (pipelines/union). The derived tables are computed by the same queries as in other lakes.
  */
 export async function writeUnion(db: Database, lake: Lake, members: readonly Member[]): Promise<void> {
-  // The union is only as current as its most outdated lake.
+  // The union is as current as the lake that is least current.
   const at = new Date(Math.min(...members.map(({ pointer }) => pointer.at.getTime())));
   const runId = `000001-${at.toISOString().slice(0, 19).replaceAll(/[-:]/gu, '')}Z`;
   await writeMarker(lake);
@@ -56,7 +56,7 @@ export async function writeUnion(db: Database, lake: Lake, members: readonly Mem
   });
 }
 
-/** Selects the rows of a table in all lakes, with the number of their lake. */
+/** Selects the rows of a table in all lakes, with the number of the lake for each row. */
 const all = (table: TableName): Sql => itself(`all_${table}`);
 
 async function createMemberViews(db: Database, members: readonly Member[]): Promise<void> {
@@ -72,7 +72,7 @@ async function createMemberViews(db: Database, members: readonly Member[]): Prom
   }
 }
 
-/** Writes tables of the union, and creates a view of each for the queries of later tables. */
+/** Writes the tables of the union. Creates a view of each table, which the queries of later tables read. */
 class TableWriter {
   readonly commit: CommitInfo;
   credits: Attribution[] = [];
@@ -96,7 +96,7 @@ class TableWriter {
     await createTableView(this.#db, this.#lake, table, table);
   }
 
-  /** Reads the websites' license texts, which are stored in the files of later tables. */
+  /** Reads the license texts of the websites. They are stored in the files of the tables that follow. */
   async readCredits(): Promise<void> {
     this.credits = await readAttributions(this.#db, 'sites');
   }
@@ -108,7 +108,7 @@ async function writeListings(db: Database, writer: TableWriter): Promise<void> {
   await writer.write('items', [
     sql`SELECT ${columnsOf('items')} FROM main.all_items ANTI JOIN main.left_items USING (lake, item_id)`,
   ]);
-  // An item may be out of date if the lake that its row comes from marks it as stale.
+  // An item may be stale if the lake from which its row is taken says so.
   await writer.write('stale_items', [
     sql`SELECT ${columnsOf('stale_items')} FROM main.all_stale_items ANTI JOIN main.left_items USING (lake, item_id)
       QUALIFY row_number() OVER (PARTITION BY item_id ORDER BY first_read_at, lake) = 1`,
@@ -133,7 +133,7 @@ async function writeFacts(writer: TableWriter, members: readonly Member[]): Prom
         QUALIFY row_number() OVER (PARTITION BY ${code(key)} ORDER BY read_at DESC, lake) = 1`,
     ]);
   }
-  // Rules and matches from pipeline files are taken from the lake that was published last.
+  // The rules and matches of pipeline files are taken from the lake that was published last.
   const newest = members.reduce(
     (last, { pointer }, index) => (pointer.at > (members[last]?.pointer.at ?? 0) ? index : last),
     0,
@@ -163,7 +163,7 @@ async function writeDerived(db: Database, writer: TableWriter, runId: string): P
   }
 }
 
-/** Writes the days that every lake has closed, starting with the earliest day of any lake. */
+/** Writes the days that every lake has closed, starting with the first day that any lake has. */
 async function writeDays(db: Database, writer: TableWriter, members: readonly Member[], runId: string): Promise<void> {
   const marks = members.map(({ states }) => states.price_spread_daily.applied);
   const closed = marks.map((applied) => applied.day);
@@ -190,7 +190,7 @@ async function writeLedger(
   await writer.write('runs', [bindUnion('runs', { all_runs: all('runs') }, { items, run_id: runId })]);
 }
 
-/** Returns the union's cursor: the smallest of the lakes' cursors, or null if a lake has no cursor. */
+/** Returns the union's cursor: the smallest cursor of the lakes; null if any lake has no cursor. */
 function findCursor(members: readonly Member[]): bigint | null {
   const cursors = members.map(({ pointer }) => pointer.cursor);
   return cursors.some((cursor) => cursor === null) ? null : (min(cursors.flatMap((cursor) => cursor ?? [])) ?? null);

@@ -3,13 +3,13 @@ import type { Action, ReplayedTable } from './replayed-table.js';
 
 const OURS = 'pricelake/';
 
-/** A log entry: its text, and the parsed action of each line. */
+/** The text of a log entry, and the parsed action of each line. */
 export interface Entry {
   text: string;
   actions: Action[];
 }
 
-/** Checks a log entry against `state`, the table before the entry. `fail` receives each fault. */
+/** Checks a log entry. @param state the table before the entry @param fail receives a description of each fault */
 export function checkCommit(state: ReplayedTable, { text, actions }: Entry, fail: (what: string) => void): void {
   const version = state.version + 1;
   const infos = actions.filter(({ commitInfo }) => commitInfo != null);
@@ -36,7 +36,7 @@ export function checkCommit(state: ReplayedTable, { text, actions }: Entry, fail
 
 const SUM = ',"pricelake.entrySha256":"';
 
-/** Checks the SHA-256 checksum in pricelake's entries, which covers the entry without the checksum itself. */
+/** Checks the SHA-256 in an entry that pricelake has written. It covers the entry without the checksum. */
 function findSumFault(text: string, isOurs: boolean): string | undefined {
   const [head = ''] = text.split('\n', 1);
   const at = head.indexOf(SUM);

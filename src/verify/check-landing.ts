@@ -6,21 +6,21 @@ import { ignoreMissing } from '../io/errors.js';
 import { findNameFault, quotePath } from '../io/inner-path.js';
 
 export interface LandingFault {
-  /** The path in the run's folder. */
+  /** The file's path within the run's folder. */
   file: string;
   what: string;
-  /** The index of the first journal line whose bytes differ; undefined for a fault of the journal itself. */
+  /** The index of the first journal line that doesn't match the file; undefined if the journal itself is wrong. */
   line?: number | undefined;
 }
 
 interface LandingCheck {
   faults: LandingFault[];
   files: number;
-  /** When the run finished; undefined if the journal doesn't record it. */
+  /** The time at which the run ended; undefined if the journal doesn't record it. */
   endedAt: string | undefined;
 }
 
-/** A range of a file that a journal line describes, or the whole file. */
+/** A file or a part of one, as a line of the journal describes it. */
 interface Piece {
   file: string;
   /** The index of the journal line. */
@@ -39,8 +39,8 @@ const JOURNAL = 'journal.ndjson';
 export const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 
 /**
- * Checks that the lines of a run's journal are complete, in order and unchanged, and that the files they describe have
- * the recorded lengths and checksums. Shares no code with the writer, so that a bug in the writer can't hide here.
+ * Checks that the lines of a run's journal are complete, in order and unchanged, and that the files have the lengths
+ * and checksums that the lines record. Doesn't use the code that wrote them, so that its bugs are noticed.
  */
 export async function checkLanding(folder: string): Promise<LandingCheck> {
   const check: LandingCheck = { faults: [], files: 0, endedAt: undefined };
@@ -93,10 +93,7 @@ function readLines(text: string, fail: (what: string) => void): Line[] {
   return lines;
 }
 
-/**
- * Returns the possible checksums of a line: one if it started an append, and one if it was appended with the line
- * before.
- */
+/** Returns the two checksums that a line may have: as the first line of an append, or as a later one. */
 export function listSums(before: string, line: string): string[] {
   return ['', '+'].map((mark) =>
     createHash('sha256')
@@ -107,7 +104,7 @@ export function listSums(before: string, line: string): string[] {
   );
 }
 
-/** Checks that each complete export has as many rows as its segments together. */
+/** Checks that the files of each complete export have as many rows as the journal records for the export. */
 function checkExports(lines: readonly Line[], fail: (what: string) => void): void {
   for (const { type, shard, attempt, landed } of lines) {
     if (type !== 'export.done' && type !== 'export.cut') continue;
@@ -119,7 +116,7 @@ function checkExports(lines: readonly Line[], fail: (what: string) => void): voi
   }
 }
 
-/** The file of entries that don't name one. Feed entries use the same file name in each run. */
+/** The file of a journal entry that doesn't name one. Feed entries use the same file in each run. */
 const FILES: Record<string, string> = { 'feed.page': 'feed.ndjson' };
 
 function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
@@ -130,7 +127,7 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
   const files = new Map<string, Piece[]>();
   for (const [index, line] of lines.entries()) {
     const file = typeof line.file === 'string' ? line.file : FILES[String(line.type)];
-    // The segments of an interrupted export were deleted, so they aren't checked.
+    // The files of an interrupted export have been deleted, so they aren't checked.
     const isVoid = line.type === 'export.segment' && !kept.has(`${line.shard} ${line.attempt}`);
     if (file === undefined || isVoid) continue;
     const whole = typeof line.fileSha256 === 'string' ? line.fileSha256 : undefined;
@@ -142,8 +139,8 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
 }
 
 /**
- * Describes the first difference between a file and its recorded ranges; undefined if they match. Bytes after the last
- * range are ignored.
+ * Describes the first difference between a file and the parts that the journal records. Returns undefined if there is
+ * none. Ignores bytes after the last part.
  */
 async function compareFile(path: string, pieces: readonly Piece[]): Promise<Omit<LandingFault, 'file'> | undefined> {
   const info = await stat(path).catch(ignoreMissing);

@@ -9,7 +9,7 @@ export interface ColumnFacts {
   max: ExactValue;
 }
 
-/** Adds values to a column's facts. Lists have no order, so only their nulls are counted. */
+/** Adds values to the facts about a column. Lists have no order, so only nulls are counted for them. */
 export function addValues(column: Column, facts: ColumnFacts | undefined, values: ExactValue[]): ColumnFacts {
   const result = facts ?? { rows: 0, nulls: 0, min: undefined, max: undefined };
   const ordered = column.type !== 'VARCHAR[]';
@@ -24,7 +24,7 @@ export function addValues(column: Column, facts: ColumnFacts | undefined, values
   return result;
 }
 
-/** Compares text by bytes, which is the order of code points. NaN is greater than any number. */
+/** Compares texts by their bytes, which is the order of code points. NaN is greater than other numbers. */
 function compareValues(a: ExactValue, b: ExactValue): number {
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
   if (typeof a === 'number' && Number.isNaN(a)) return Number.isNaN(b) ? 0 : 1;
@@ -32,7 +32,7 @@ function compareValues(a: ExactValue, b: ExactValue): number {
   return (a as bigint) < (b as bigint) ? -1 : (a as bigint) > (b as bigint) ? 1 : 0;
 }
 
-/** Formats a value as DuckDB does, and as partition values in the log are. */
+/** Formats a value as DuckDB does. The log has partition values in this format. */
 export function formatValue(column: Column, value: ExactValue): string | null {
   if (value === null || value === undefined) return null;
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
@@ -51,12 +51,12 @@ export function parseStats(text: string): Stats {
   return parse(text) as Stats;
 }
 
-/** The length in code points to which statistics truncate text. */
+/** The number of code points to which statistics shorten text. */
 const PREFIX = 32;
 
 /**
- * Lists the faults of a column's statistics. If `whole`, `facts` cover all values, so the bounds must be as tight as
- * the log can express. Otherwise they must only include the values.
+ * Lists the faults of a column's statistics. If `whole` is true, `facts` cover all values, so the bounds must be as
+ * tight as the log allows. Otherwise, the bounds must only include the values.
  */
 export function compareStats(column: Column, stats: Stats, facts: ColumnFacts, whole: boolean): string[] {
   const faults: string[] = [];
@@ -85,8 +85,8 @@ function holds(side: 'min' | 'max', bound: ExactValue, found: ExactValue): boole
 }
 
 /**
- * True if a bound is as tight as the log can express. Text is truncated and times are rounded to milliseconds; other
- * bounds must be equal.
+ * True if a bound is as tight as the log allows. Text is shortened and times are rounded to milliseconds. Other bounds
+ * must be equal.
  */
 function isTight(column: Column, side: 'min' | 'max', bound: ExactValue, found: ExactValue): boolean {
   if (column.type === 'TIMESTAMP WITH TIME ZONE') {

@@ -9,12 +9,12 @@ import {
 import { compressors } from 'hyparquet-compressors';
 
 /**
- * An unrounded value in a file: integers and units of decimals as bigint, times as microseconds since 1970 (bigint),
- * dates as days since 1970 (number), text as bytes.
+ * A value in a file, without rounding. Integers and units of decimals are bigints, times are microseconds since 1970
+ * (bigint), dates are days since 1970 (number), and texts are bytes.
  */
 export type ExactValue = bigint | number | boolean | Uint8Array | null | undefined | ExactValue[];
 
-/** A Parquet file read with hyparquet, which shares no code with the writer. */
+/** A Parquet file, read with hyparquet, which isn't the software that wrote it. */
 export interface ExactFile {
   /** The number of rows in each row group. */
   groups: number[];
@@ -22,7 +22,7 @@ export interface ExactFile {
   readColumn(group: number, column: string): Promise<ExactValue[]>;
 }
 
-/** Parsers that keep hyparquet from converting values to doubles and Dates. */
+/** Parsers that prevent hyparquet from converting values to doubles and Dates. */
 const EXACT = {
   timestampFromMicroseconds: (micros: bigint) => micros,
   dateFromDays: (days: number) => days,
@@ -53,7 +53,7 @@ export async function openExactFile(path: string): Promise<ExactFile> {
   };
 }
 
-/** Removes the decimal annotation, so that decimals are read as the stored integers. */
+/** Removes the type annotation of decimals, so that they are read as the integers that the file stores. */
 function forgetDecimals(metadata: FileMetaData): void {
   for (const element of metadata.schema) {
     if (element.converted_type !== 'DECIMAL') continue;
@@ -62,7 +62,7 @@ function forgetDecimals(metadata: FileMetaData): void {
   }
 }
 
-/** The maximum number of rows to read, because a small file can contain more rows than fit into memory. */
+/** The maximum number of rows to read. Even a small file can contain more rows than fit in memory. */
 const MAX_ROWS = 2_000_000n;
 
 /** Reads all rows of a small file as objects. @throws Error if it has more than 2,000,000 rows */

@@ -1,6 +1,6 @@
-/** The types of parquetjs-lite that are used: a file's footer as Thrift objects. */
+/** Declares the types of parquetjs-lite that are used: the footer of a file as Thrift objects. */
 declare module 'parquetjs-lite' {
-  /** A Thrift int64 (node-int64), exact up to 2^53. */
+  /** An int64 of Thrift (node-int64). It is exact up to 2^53. */
   interface Int64 {
     valueOf(): number;
   }

@@ -8,7 +8,7 @@ import type { ReplayedTable } from './replayed-table.js';
 
 export interface Finding {
   table?: TableName;
-  /** The path in the lake. */
+  /** The path of the file within the lake. */
   file?: string;
   what: string;
 }
@@ -17,12 +17,12 @@ export type Report = (finding: Finding) => void;
 
 export interface VerifyContext {
   lake: Lake;
-  /** An empty database to run queries in. */
+  /** An empty database for queries. */
   db: Database;
-  /** The tables as replayed from their logs, without those whose log is damaged. */
+  /** The tables, replayed from their logs. A table with a damaged log is missing. */
   tables: Map<TableName, ReplayedTable>;
   logFindings: Finding[];
-  /** The maximum number of row groups to read; undefined for all. */
+  /** The maximum number of row groups to read; undefined to read all. */
   sample: number | undefined;
   signal: AbortSignal;
   io: Io;
@@ -30,38 +30,35 @@ export interface VerifyContext {
 
 export interface Proof {
   name: string;
-  /** A sentence that is true for each intact lake. */
+  /** A sentence that is true for every intact lake. */
   claims: string;
-  /** Advice after a failure. By default, to rebuild the tables. */
+  /** What to do after a failure; defaults to rebuilding the tables. */
   next?: string;
-  /** Reports findings, and returns the kind and number of things that it checked. */
+  /** Reports findings. Returns the number of things that were checked, and what they are. */
   prove(context: VerifyContext, report: Report): Promise<Looked>;
 }
 
 export interface Looked {
   count: bigint;
-  /** A plural noun such as `files`. */
+  /** A noun in the plural, such as `files`. */
   of: string;
-  /** Facts to show that aren't faults. */
+  /** Facts that are shown although they aren't faults. */
   notes?: string[];
 }
 
 interface Applied {
   cursor: bigint | undefined;
-  /** The id of the newest change in history that is after the cursor. */
+  /** The id of the newest change in history beyond the cursor. */
   ahead: bigint | undefined;
   run: bigint | undefined;
   accepted: bigint | undefined;
-  /** The version of items that a derived table was computed from. */
+  /** The version of items from which a derived table was computed. */
   itemsVersion: bigint | undefined;
-  /** The hash of the query that computed a derived table. */
+  /** A hash of the query that computed a derived table. */
   query: bigint | undefined;
 }
 
-/**
- * Decodes Delta's `txn` actions independently of the writer (src/lake/table-state.ts), so that its bugs can't hide
- * here.
- */
+/** Decodes Delta's `txn` actions without the code that writes them (src/lake/table-state.ts), to notice its bugs. */
 export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefined): Applied {
   const read = (appId: string) => table?.txn.get(appId);
   return {
@@ -74,7 +71,7 @@ export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefi
   };
 }
 
-/** Creates views over exactly the files in the replayed logs. @throws Error from DuckDB if a file can't be opened */
+/** Creates views of exactly the files in the replayed logs. @throws Error of DuckDB if a file can't be opened */
 export async function createReplayedViews(context: VerifyContext, tables: readonly TableName[]): Promise<void> {
   for (const table of tables) {
     const files = [...(context.tables.get(table)?.files.values() ?? [])];

@@ -12,9 +12,7 @@ import { privatePath } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { createReplayedViews, type Proof, type Report, readApplied } from './proof.js';
 
-/**
- * The approximate number of items that are compared at once, because DuckDB can't spill all memory that grouping needs.
- */
+/** The approximate number of items to compare at once. DuckDB can't write all the memory of a grouping to disk. */
 const PART_ITEMS = 1_500_000n;
 
 export const derivedProof: Proof = {
@@ -26,7 +24,7 @@ export const derivedProof: Proof = {
     const notes: string[] = [];
     for (const derived of listDerived()) {
       const { table, reads, by, hash } = derived;
-      // Skips tables that a first run didn't create before it was stopped.
+      // Skips a table that doesn't exist because the first run was interrupted.
       if (![table, ...reads].every((name) => context.tables.has(name))) continue;
       await createReplayedViews(context, [table, ...reads]);
       const applied = readApplied(context.tables.get(table));
@@ -35,7 +33,7 @@ export const derivedProof: Proof = {
         applied.query !== hash,
       );
       const { columns } = loadTableSchema(table);
-      // Leaves out run_id, because an unchanged row keeps the id of the run that computed it.
+      // Compares rows without run_id, because an unchanged row keeps the id of the run that computed it.
       const names = columns.filter(({ name }) => name !== 'run_id').map(({ name }) => quoteIdentifier(name));
       const select = selectDerived(derived, Object.fromEntries(reads.map((read) => [read, itself(read)])), 'verify');
       const parts = by === 'product' ? await splitByProduct(db) : ['true'];
@@ -48,7 +46,7 @@ export const derivedProof: Proof = {
             (SELECT count(*) FROM made) AS made`);
         const counts = row as Record<'stale' | 'stored' | 'made', bigint>;
         count += counts.stored;
-        // Rows that aren't stale are in both tables, so the query runs only once.
+        // A row that isn't stale is in both tables, so the number of missing rows follows without another query.
         const missing = counts.made - (counts.stored - counts.stale);
         if (counts.stale + missing === 0n) continue;
         if (origin !== undefined) notes.push(`${table} was derived ${origin}; the next run derives it again`);
@@ -64,8 +62,8 @@ export const derivedProof: Proof = {
 };
 
 /**
- * Describes why a table may differ: it was computed from older items (a run was killed between two commits) or by
- * another query (pricelake was upgraded). Undefined if neither applies.
+ * Describes why a table may differ: it was computed from older items (a run was killed between two commits), or by
+ * another query (pricelake was upgraded). Returns undefined if neither is the case.
  */
 function describeOldOrigin(hasOlderItems: boolean, hasOtherQuery: boolean): string | undefined {
   if (hasOlderItems) return 'from an older version of items';
@@ -86,7 +84,7 @@ export const countProof: Proof = {
   claims: 'For each check, the violation count that runs carry forward equals the violations among all rows.',
   async prove(context, report) {
     const memory = (await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing)) ?? '';
-    // Counts for other versions of the files are outdated, and runs ignore them.
+    // Runs ignore saved numbers that belong to other versions of the files.
     const kept = readKeptCounts(findCounts(memory, report), await loadChecks(), (table) =>
       context.tables.get(table)?.files.keys(),
     );
@@ -105,7 +103,7 @@ export const countProof: Proof = {
   },
 };
 
-/** Finds the newest counts in the saved state. Skips an incomplete last line. */
+/** Finds the newest numbers in the lake's saved state. Ignores an incomplete last line. */
 function findCounts(memory: string, report: Report): string | undefined {
   const lines = memory.split('\n').slice(0, -1);
   const at = lines.findLastIndex((line) => line.startsWith('{"type":"counts"'));

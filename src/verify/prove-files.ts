@@ -65,7 +65,7 @@ export const footerProof: Proof = {
   },
 };
 
-/** Checks a footer against the table's schema. Returns the columns that a file of another program doesn't have. */
+/** Compares a footer with the table's schema. Returns the columns that another program's file lacks. */
 async function compareFooter(
   context: VerifyContext,
   table: ReplayedTable,
@@ -81,7 +81,7 @@ async function compareFooter(
   const rows = String((JSON.parse(file.stats) as { numRecords?: number }).numRecords);
   const contract = table.schema.columns.map(({ name }) => name);
   const isOurs = file.sha256 !== undefined;
-  // Other programs store partition columns only in the log, and choose their own column order and codec.
+  // Other programs store partition columns only in the log. They choose their own order of columns and their own codec.
   const due = isOurs ? contract : footer.columns;
   if (String(footer.rows) !== rows) fail(`has ${footer.rows} rows, but the log records ${rows}`);
   if (footer.rowsInGroups !== footer.rows) fail(`its row groups have ${footer.rowsInGroups} of ${footer.rows} rows`);

@@ -13,7 +13,7 @@ export const cursorProof: Proof = {
     const rows = await context.db.rows(
       'SELECT run_number, run_id, cursor_from, cursor_to, written FROM runs ORDER BY run_number',
     );
-    /** The cursors that the tables may be at. A run without changes may reach a newer cursor without committing it. */
+    /** The cursors that tables may record. A run without changes may reach a later cursor and not commit it. */
     let cursors: (bigint | null)[] = [null];
     let number: bigint | undefined;
     for (const row of rows) {
@@ -66,7 +66,7 @@ export const equationProof: Proof = {
         fail(`received ${received} rows, but ${written} written + ${rejected} rejected + ${deduplicated} deduplicated`);
       }
       if (rejected !== kept) fail(`rejected ${rejected} rows, but the rejects table has ${kept}`);
-      // Runs of older versions stored null here.
+      // Runs of older versions have null here.
       if (row.export_rows_landed !== null && row.export_rows !== row.export_rows_landed) {
         fail(`expected ${row.export_rows} export rows, but ${row.export_rows_landed} landed`);
       }
@@ -86,7 +86,7 @@ export const keyProof: Proof = {
       context.signal.throwIfAborted();
       await createReplayedViews(context, [table]);
       const key = schema.key.map(quoteIdentifier);
-      // Changes from other sources than the feed have no key.
+      // A change from another source than the feed has no key.
       const whole = key.map((name) => `${name} IS NOT NULL`).join(' AND ');
       const rows = await context.db.rows(
         `SELECT ${key.map((name) => `CAST(${name} AS VARCHAR)`).join(` || ' ' || `)} AS key, count(*) AS copies
@@ -109,7 +109,7 @@ export const historyProof: Proof = {
     const cursor = readApplied(context.tables.get('items')).cursor ?? 0n;
     const source = { from: `(${sql}\n)`, values: { cursor }, types: { cursor: BIGINT } };
     await context.db.withSession(async (connection) => {
-      // The rows are held before the first is reported, because a statement that runs out of memory runs again.
+      // Stores the rows before it reports the first one, because a statement that runs out of memory is repeated.
       const faults = await holdRows(connection, source, Number.MAX_SAFE_INTEGER);
       for await (const chunk of faults.chunks()) {
         context.signal.throwIfAborted();

@@ -43,7 +43,7 @@ function findDifference(schema: ReplayedTable['schema'], schemaString: string): 
   }
 }
 
-/** Reports commits of other programs that no run has repaired or published after. Returns notes on the others. */
+/** Reports other programs' commits that no run has repaired or published after. Returns notes on the others. */
 function compareForeign({ table, foreign, txn }: ReplayedTable, published: bigint, report: Report): string[] {
   const repaired = readApplied({ txn }).accepted ?? -1n;
   const notes: string[] = [];
@@ -58,7 +58,7 @@ function compareForeign({ table, foreign, txn }: ReplayedTable, published: bigin
   return notes;
 }
 
-/** Checks that `_last_checkpoint`, which readers trust, refers to an existing checkpoint and describes it correctly. */
+/** Checks that `_last_checkpoint`, on which readers rely, names an existing checkpoint and describes it correctly. */
 async function compareCheckpointPointer(
   { lake }: VerifyContext,
   { table }: ReplayedTable,

@@ -35,8 +35,8 @@ export const pointerProof: Proof = {
 };
 
 /**
- * Reads the tables with the lake's own code, to rebuild its files for comparison. Undefined if a log is damaged, or if
- * another version of pricelake wrote the files, because their text may differ.
+ * Reads the tables with the same code as runs, to write the lake's files again for a comparison. Returns undefined if a
+ * log is damaged, or if another version of pricelake wrote the files, because their text may differ.
  */
 async function readOwnStates(context: VerifyContext): Promise<TableState[] | undefined> {
   try {
@@ -48,7 +48,7 @@ async function readOwnStates(context: VerifyContext): Promise<TableState[] | und
     const last = await context.db.row('SELECT pricelake_version AS version FROM runs ORDER BY run_number DESC LIMIT 1');
     return last?.version === PRICELAKE_VERSION ? states : undefined;
   } catch {
-    return undefined; // the `logs` and `files` checks report why
+    return undefined; // the checks `logs` and `files` report the reason
   }
 }
 
@@ -70,7 +70,7 @@ async function comparePointer(context: VerifyContext, states: TableState[] | und
   reportDifferences(POINTER, isOther, report, (note) => comparePointed(context, pointer, note));
 }
 
-/** Reports that a file's text differs, unless `compare` already reports a more specific difference. */
+/** Reports that the text of a file differs, unless `compare` has reported a more specific difference. */
 function reportDifferences(file: string, isOther: boolean, report: Report, compare: (note: Report) => void): void {
   let isNamed = false;
   compare((finding) => {
@@ -136,16 +136,16 @@ async function compareCatalog(
   reportDifferences(CATALOG, isOther, report, (note) => compareLiterals(text, tables, note));
 }
 
-/** True if the text was truncated. Used when the expected text isn't known. */
+/** True if the text was cut off. Only needed if the expected text isn't known. */
 function isCut(text: string, tables: VerifyContext['tables']): boolean {
   const views = new Set([...text.matchAll(/^CREATE OR REPLACE VIEW "?(\w+)/gm)].map(([, name]) => name));
   return !text.endsWith(';\n') || [...tables.keys()].some((table) => !views.has(table));
 }
 
-/** Compares the paths in the catalog with the paths of the data files. */
+/** Compares the paths in the catalog with those of the data files. */
 function compareLiterals(text: string, tables: VerifyContext['tables'], report: Report): void {
   const literals = [...text.matchAll(/'((?:[^']|'')*\.parquet)'/g)].map(([, path = '']) => path.replaceAll("''", "'"));
-  // The catalog escapes `*`, `?` and `[` with brackets, because DuckDB would read them as patterns.
+  // The catalog escapes `*`, `?` and `[` by brackets, because DuckDB uses them for patterns.
   const named = new Set(literals.map((path) => path.replaceAll(/\[([*?[])\]/g, '$1')));
   for (const { table, files } of tables.values()) {
     for (const path of files.keys()) {

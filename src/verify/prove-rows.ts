@@ -15,8 +15,8 @@ interface Reading {
 }
 
 /**
- * Reads one column of one row group at a time, so that memory use doesn't grow with the file. A sample depends on the
- * newest run's number, so that later runs check other row groups.
+ * Reads one column of one row group at a time, so that memory use doesn't depend on the size of the file. The sample
+ * depends on the number of the newest run, so that later runs check other row groups.
  */
 export const rowProof: Proof = {
   name: 'rows',
@@ -50,7 +50,7 @@ async function planReadings(context: VerifyContext, report: Report): Promise<Rea
   return context.sample === undefined ? readings : takeSample(readings, context);
 }
 
-/** Chooses row groups at random, seeded with the number of the newest run. */
+/** Chooses row groups at random. The number of the newest run is the seed. */
 function takeSample(readings: Reading[], { sample = 0, tables }: VerifyContext): Reading[] {
   const seed = String(readApplied(tables.get('runs')).run ?? 0n);
   const all = readings.flatMap((reading) => reading.groups.map((group) => ({ reading, group })));
@@ -75,7 +75,7 @@ async function proveFile(
   try {
     const stats = parseStats(file.stats);
     for (const column of table.schema.columns) {
-      if (!reader.columns.has(column.name)) continue; // the file is older than the column, which the `footers` check reports
+      if (!reader.columns.has(column.name)) continue; // the file is older than the column, and `footers` reports it
       let facts: ColumnFacts | undefined;
       for (const group of groups) {
         context.signal.throwIfAborted();
@@ -83,7 +83,7 @@ async function proveFile(
       }
       if (facts === undefined) continue;
       const whole = groups.length === reader.groups.length;
-      // Other programs write bounds in their own ways, such as bounds of decimals as doubles.
+      // Other programs have their own ways to write bounds, for example bounds of decimals as doubles.
       const isOurs = file.sha256 !== undefined;
       for (const fault of isOurs ? compareStats(column, stats, facts, whole) : []) fail(fault);
       const value = file.partitionValues[column.name];
@@ -95,7 +95,7 @@ async function proveFile(
   }
 }
 
-/** Checks that all rows have the file's partition value in the log. */
+/** Checks that all rows have the partition value that the log records for the file. */
 function comparePartition(
   column: Column,
   facts: ColumnFacts,

@@ -1,19 +1,20 @@
 import { open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 
-/** The parts of a footer that `verify` compares with the log. */
+/** The parts of a footer that are compared with the log. */
 export interface Footer {
   rows: bigint;
   rowsInGroups: bigint;
   columns: string[];
-  /** Codec numbers as in parquet.thrift. */
+  /** The numbers of the codecs in parquet.thrift. */
   codecs: number[];
 }
 
 export const ZSTD = 6;
 
 /**
- * Reads the footer of a Parquet file with parquetjs-lite. Runs use hyparquet, so a bug in either reader is noticed.
+ * Reads the footer of a Parquet file with parquetjs-lite. Runs use hyparquet for this, so a bug in one of the two is
+ * noticed.
  * @throws Error if the footer can't be read
  */
 export async function readFooter(path: string): Promise<Footer> {
@@ -50,7 +51,7 @@ async function loadReader() {
 }
 
 /**
- * Replaces how parquetjs-lite allocates int64 values. It calls the deprecated `new Buffer`, for which Node inspects the
+ * Changes how parquetjs-lite creates int64 values. It uses `new Buffer`, which is deprecated, so that Node inspects the
  * stack up to ten thousand times per process.
  */
 function allocateInt64(): void {
@@ -65,7 +66,7 @@ function allocateInt64(): void {
   });
 }
 
-/** Counts the schema elements of the subtree at `index`, in depth-first order. */
+/** Counts the elements of the schema's subtree that starts at `index`. A schema is a list in depth-first order. */
 function countElements(schema: { num_children: number | null }[], index: number): number {
   let count = 1;
   for (let child = 0; child < (schema[index]?.num_children ?? 0); child += 1) {

@@ -11,9 +11,9 @@ import type { Report } from './proof.js';
 import type { Action, ReplayedTable } from './replayed-table.js';
 
 /**
- * Replays a table's log from version 0, or from the oldest checkpoint if older entries were deleted, and compares each
- * checkpoint with the replay. Shares no code with the writer. Returns undefined if there is no log or it can't be
- * replayed, which is reported.
+ * Replays a table's log from version 0, or from the oldest checkpoint if older entries were deleted. Compares each
+ * checkpoint with the replayed state. Doesn't use the code that writes logs. Returns undefined if there is no log, or
+ * if it reports that the log can't be replayed.
  */
 export async function replayTable(lake: Lake, table: TableName, report: Report): Promise<ReplayedTable | undefined> {
   const folder = tablePath(lake, table, '_delta_log');
@@ -75,7 +75,7 @@ async function readCommit(folder: string, name: string): Promise<Entry> {
   const lines = text.split('\n').filter((line) => line !== '');
   const actions = lines.map((line, index) => {
     try {
-      // Versions in `txn` are 64-bit integers, so they may exceed 2^53.
+      // The versions in `txn` are 64-bit integers, and may exceed 2^53.
       return parse(line, null, (text) => (isSafeNumber(text) ? Number(text) : BigInt(text))) as Action;
     } catch {
       throw new Error(`${name}: line ${index + 1} is not JSON`);
@@ -111,7 +111,7 @@ function countRows(stats: string | null | undefined): number {
   return stats == null ? 0 : ((JSON.parse(stats) as { numRecords?: number }).numRecords ?? 0);
 }
 
-/** Decodes a path. @throws Error if it leads outside the table's folder */
+/** Decodes a path. @throws Error if it leads out of the table's folder */
 function decodePath(path: string): string {
   const decoded = decodeURIComponent(path);
   const fault = findDataPathFault(decoded);
@@ -147,7 +147,7 @@ async function applyCheckpoint(state: ReplayedTable, folder: string, version: nu
   state.version = version;
 }
 
-/** Compares a checkpoint with the replay, because readers may start from either. */
+/** Compares a checkpoint with the replayed state, because readers may start from either. */
 async function compareCheckpoint(
   state: ReplayedTable,
   folder: string,
@@ -163,13 +163,13 @@ async function compareCheckpoint(
   }
   const keys = new Set([...state.live.keys(), ...other.live.keys()]);
   const differ = [...keys].filter((key) => state.live.get(key) !== other.live.get(key));
-  // Checkpoints omit old tombstones.
+  // A checkpoint doesn't contain old tombstones.
   const isLost = [...other.superseded].some(([path, at]) => state.superseded.get(path) !== at);
   const kinds = new Set([...differ.map((key) => key.split(' ', 1)[0]), ...(isLost ? ['remove'] : [])]);
   for (const kind of kinds) fail(name, `its ${kind} actions don't match the commits before it`);
 }
 
-/** The members of actions that a checkpoint must repeat. Other programs may add more. */
+/** The fields of actions that a checkpoint must repeat. Other programs may add fields. */
 const REPEATED = {
   add: ['path', 'partitionValues', 'size', 'modificationTime', 'stats', 'tags'],
   txn: ['appId', 'version', 'lastUpdated'],
@@ -189,8 +189,8 @@ function keepLive(live: ReplayedTable['live'], action: Action): void {
 }
 
 /**
- * Serializes values so that equal members from JSON and from Parquet give the same text: numbers of any type, and no
- * empty or missing members.
+ * Converts a value to text, so that equal values from JSON and from Parquet have equal texts: numbers of any type
+ * become the same, and empty or missing fields are omitted.
  */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (key, member) => {

@@ -3,17 +3,17 @@ import type { TableName } from '../tables/table.js';
 
 interface ForeignEntry {
   version: number;
-  /** The operation and program of a commit, such as `DELETE by delta-rs:py-1.6.6`. */
+  /** The operation and the program of a commit, such as `DELETE by delta-rs:py-1.6.6`. */
   name: string;
   changesRows: boolean;
 }
 
 export interface LoggedFile {
-  /** The path in the table's folder. */
+  /** The path within the table's folder. */
   path: string;
   bytes: number;
   partitionValues: Record<string, string | null>;
-  /** Statistics as JSON text from the log. */
+  /** The statistics in the log, as JSON text. */
   stats: string;
   sha256: string | undefined;
 }
@@ -24,17 +24,18 @@ export interface ReplayedTable {
   version: number;
   commits: number;
   files: Map<string, LoggedFile>;
-  /** When each file was removed, in milliseconds since 1970, keyed by path. */
+  /** The time at which each file was removed, in milliseconds since 1970, by path. */
   superseded: Map<string, number>;
   txn: Map<string, bigint>;
-  /** The table's id in Delta. */
+  /** The id of the table in Delta's log. */
   id: string | undefined;
   schemaString: string;
   partitionColumns: string[];
   configuration: Record<string, string>;
   foreign: ForeignEntry[];
   /**
-   * The actions that a checkpoint must repeat, as text, keyed by kind and by the path of a file or the id of a `txn`.
+   * The text of each action that a checkpoint must repeat. The key is the kind of action with the path of a file or the
+   * id of a `txn`.
    */
   live: Map<string, string>;
 }

@@ -15,7 +15,7 @@ import { rowProof } from './prove-rows.js';
 import { replayTable } from './replay-log.js';
 import type { ReplayedTable } from './replayed-table.js';
 
-/** All checks: those of bytes come first, those of the data's meaning last. */
+/** All checks, in order: those of bytes come first, and those of the meaning of the data last. */
 const PROOFS: Proof[] = [
   landingProof,
   logProof,
@@ -32,13 +32,13 @@ const PROOFS: Proof[] = [
   countProof,
 ];
 
-/** The maximum number of findings that are stored per check. All of them are counted. */
+/** The maximum number of findings that are stored for each check. All findings are counted. */
 const KEPT = 20;
 
 export interface ProofResult {
   name: string;
   claims: string;
-  /** Advice after a failure; undefined for the default, a rebuild. */
+  /** What to do after a failure; undefined for the default, which is a rebuild. */
   next?: string | undefined;
   looked: bigint;
   of: string;
@@ -48,14 +48,14 @@ export interface ProofResult {
 }
 
 interface VerifyOptions {
-  /** The maximum number of row groups to read; undefined for all. */
+  /** The maximum number of row groups to read; undefined to read all. */
   sample?: number | undefined;
   signal: AbortSignal;
 }
 
 /**
- * Checks a whole lake with code that shares as little as possible with the writer. Changes nothing and needs no lock.
- * @throws PricelakeError `unavailable` if there are findings but a run has published meanwhile
+ * Checks a whole lake. Uses as little of the code that writes lakes as possible. Changes nothing, and needs no lock.
+ * @throws PricelakeError `unavailable` if there are findings, but a run has published in the meantime
  */
 export async function verifyLake(lake: Lake, db: Database, options: VerifyOptions, io: Io): Promise<ProofResult[]> {
   const logFindings: Finding[] = [];
@@ -91,7 +91,7 @@ async function runProof(proof: Proof, context: VerifyContext): Promise<ProofResu
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof PricelakeError && error.code === 'out_of_memory') throw error;
-    // A missing or damaged file prevents this check. The `files` check reports which file.
+    // A missing or damaged file has made this check impossible. The check `files` reports which file it is.
     report({
       what: `couldn't be checked: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
     });

@@ -2,24 +2,24 @@ import { ITEM_VALUES, type ItemPath } from '../tables/item-names.js';
 import { type Row, toText } from './item-facts.js';
 import type { LandedRow } from './landed-rows.js';
 
-/** A change, or a full read of the item, that set a value. */
+/** A change that set a value, or a full read of the item that contained it. */
 export interface Assertion {
   kind: 'change' | 'read';
   /** The value as text; null if the field was set to null. */
   value: string | null;
   runId: string;
-  /** The time of a change by the service's clock; undefined for a read. */
+  /** The time of the change by the service's clock; undefined for a read. */
   observedAt: string | undefined;
-  /** The time of the read by this machine's clock; undefined if it is not known. */
+  /** The time of the read by this machine's clock; undefined if it is unknown. */
   readAt: string | undefined;
   change: { id: string | null; kind: string; origin: string } | undefined;
-  /** The line in the downloaded files; undefined if the files are no longer kept. */
+  /** The line in a downloaded file; undefined if the file is no longer kept. */
   place: { file: string; line: number } | undefined;
   /** The text that the service sent. */
   raw: string | undefined;
 }
 
-/** Returns the value that a change sets in a column. Null means that it sets null; undefined, that it sets nothing. */
+/** Returns the value that a change sets in a column: null if it sets null, undefined if it doesn't set the column. */
 type ReadSet = (row: Row) => string | null | undefined;
 const onKinds = (kinds: readonly string[], read: ReadSet): ReadSet => {
   return (row) => (kinds.includes(String(row.kind)) ? read(row) : undefined);
@@ -30,9 +30,7 @@ const onPrice =
   (row) =>
     row.is_price_change === true ? read(row) : undefined;
 
-/**
- * The columns that changes set (pipelines/models/apply.sql), with the path and the format of the value in a raw change.
- */
+/** The columns that changes can set (pipelines/models/apply.sql), with the value's path and format in a change. */
 const SET_BY_CHANGES: Record<string, { path: string; read: ReadSet }> = {
   title: { path: 'changes.title', read: (row) => (row.is_title_change === true ? toText(row.title) : undefined) },
   price: {
@@ -50,17 +48,17 @@ const SET_BY_CHANGES: Record<string, { path: string; read: ReadSet }> = {
   last_changed_at: { path: 'observedAt', read: onKinds(['NEW', 'CHANGED'], observed) },
 };
 
-/** True if a change can set the column after the item was read in full. */
+/** True if a change can set the column after a full read of the item. */
 export const isSetByChange = (column: string): boolean => column in SET_BY_CHANGES;
 
 const PATH_OF = new Map<string, ItemPath>(
   Object.entries(ITEM_VALUES).map(([path, column]) => [column === 'id' ? 'item_id' : column, path as ItemPath]),
 );
 
-/** Returns the API field that a column of items contains; undefined for a computed column. */
+/** Returns the API field from which a column of items is taken; undefined for a computed column. */
 export const pathOf = (column: string): ItemPath | undefined => PATH_OF.get(column);
 
-/** Lists the changes that set a column, oldest first. Changes found by comparing full reads have no downloaded line. */
+/** Lists the changes that set a column, oldest first. A change that a comparison found has no downloaded line. */
 export function listChanged(column: string, changes: readonly Row[], landed: readonly LandedRow[]): Assertion[] {
   const setter = SET_BY_CHANGES[column];
   if (setter === undefined) return [];
@@ -71,7 +69,7 @@ export function listChanged(column: string, changes: readonly Row[], landed: rea
   });
 }
 
-/** Builds an assertion from a change, with the line in its run's downloaded files if they are kept. */
+/** Describes a change that set a value, with its line in the files downloaded by its run, if they are kept. */
 export function describeChange(row: Row, value: string | null, path: string, landed: readonly LandedRow[]): Assertion {
   const id = toText(row.change_id);
   const runId = String(row.run_id);
@@ -88,7 +86,7 @@ export function describeChange(row: Row, value: string | null, path: string, lan
   };
 }
 
-/** Lists the full reads that set a column, oldest first. */
+/** Lists the full reads that contained a column's value, oldest first. */
 export function listRead(column: string, landed: readonly LandedRow[]): Assertion[] {
   const path = pathOf(column);
   if (path === undefined) return [];
@@ -100,7 +98,7 @@ export function listRead(column: string, landed: readonly LandedRow[]): Assertio
     }));
 }
 
-/** True if two texts have the same meaning, such as `10.50` and `10.5000`, or times with and without trailing zeros. */
+/** True if two texts mean the same, such as `10.50` and `10.5000`, or times with and without zeros at the end. */
 export function isSameValue(a: string | null, b: string | null): boolean {
   return normalize(a) === normalize(b);
 }

@@ -3,14 +3,14 @@ import { isSameValue, pathOf } from './asserted-values.js';
 import { compute, type ExplainedValue, explainItem } from './explain-item.js';
 import { type Row, readItemFacts, toText, type WhySource } from './item-facts.js';
 
-/** A listing that a computed row is based on. */
+/** A listing on which a computed row is based. */
 export interface FromOffer {
   itemId: string;
   siteId: string | null;
   price: string | null;
   currency: string | null;
   isCounted: boolean;
-  /** The listing value that the computed value is based on. Set only for the first ten listings. */
+  /** The listing's value on which the computed value is based. Only the first ten listings have one. */
   behind: ExplainedValue | undefined;
 }
 
@@ -22,13 +22,13 @@ const QUERIES: Record<DerivedTable, string> = {
   price_spread: 'pipelines/analysis/price_spread.sql, from the offers of the product',
 };
 
-/** Columns that are parsed from attributes, which are texts by the shops. */
+/** The columns that are parsed from attributes, which are texts of the shops. */
 const OF_ATTRIBUTES = [
   ...['quantity', 'unit', 'unit_price', 'condition', 'availability', 'shipping_cost', 'delivered_price'],
   ...['regular_price', 'unit_min', 'unit_max', 'unit_spread_pct'],
 ];
 
-/** Returns the column of items that a computed column is based on. */
+/** Returns the column of items on which a computed column is based. */
 function findBehind(table: DerivedTable, column: string | undefined): string {
   if (column === 'gtin14') return 'gtin';
   if (column !== undefined && pathOf(column) !== undefined) return column;
@@ -37,10 +37,10 @@ function findBehind(table: DerivedTable, column: string | undefined): string {
 }
 
 const MOST_OFFERS = 100;
-/** The number of listings for which downloaded files are searched. */
+/** The maximum number of listings for which downloaded files are searched. */
 const MOST_EXPLAINED = 10;
 
-/** Explains computed values by the listings they are based on, and by the origin of those listings' values. */
+/** Explains computed values: lists the listings on which they are based, and where the listings' values come from. */
 export async function explainDerived(
   source: WhySource,
   { table, column, wanted }: { table: DerivedTable; column: string | undefined; wanted: readonly string[] },
@@ -76,8 +76,8 @@ function listOffers(db: Statements, table: DerivedTable, row: Row): Promise<Row[
 }
 
 /**
- * Sorts listings so that those with the same value as the computed row come first, such as the cheapest for a minimum.
- * Returns the ids of the first ten.
+ * Sorts the listings, so that those with the same value as the computed row come first, such as the cheapest listing
+ * for a minimum. Returns the ids of the first ten.
  */
 async function chooseFirst(
   db: Statements,

@@ -2,19 +2,19 @@ import { type Assertion, isSameValue, isSetByChange, listChanged, listRead } fro
 import { type ItemFacts, type Row, toText } from './item-facts.js';
 import type { LandedRows } from './landed-rows.js';
 
-/** A value, and an explanation of where it comes from. */
+/** A value, and where it comes from. */
 export interface ExplainedValue {
   column: string;
-  /** The value as text; null if it is null. */
+  /** The value as text, or null. */
   value: string | null;
   how: 'change' | 'read' | 'computed' | 'unknown';
-  /** The change or read that set it; undefined if it is computed or not known. */
+  /** The change or the read that set the value; undefined if the value is computed or its origin is unknown. */
   by: Assertion | undefined;
-  /** A sentence on how the value was computed, or why its origin is unknown. */
+  /** A sentence that says how the value was computed, or why its origin is unknown. */
   note: string | undefined;
 }
 
-/** Columns of items that pricelake computes, with what they are computed from. */
+/** The columns of items that pricelake computes, and from what. */
 const COMPUTED: Record<string, string> = {
   gtin14: 'gtin, if its check digit is right',
   product_id: 'gtin, else brand and mpn',
@@ -30,14 +30,14 @@ export const compute = (column: string, row: Row, note: string): ExplainedValue 
   return { column, value: toText(row[column]), how: 'computed', by: undefined, note: `computed from ${note}` };
 };
 
-/** Explains a value in an item's row, from the item's changes and downloaded rows. */
+/** Explains where a value in an item's row comes from, given the item's changes and downloaded rows. */
 export function explainItem(column: string, { item, changes, landed }: ItemFacts): ExplainedValue {
   if (column in COMPUTED) return compute(column, item, COMPUTED[column] as string);
   const value = toText(item[column]);
   const reads = listRead(column, landed.rows);
   const base = findBase(item, reads);
   const applied = toText(item.change_id);
-  // Keeps only changes up to the last one that was applied to the row.
+  // Later changes haven't been applied to the row yet.
   const changed = listChanged(column, changes, landed.rows).filter(({ change }) => {
     return applied !== null && change?.id != null && BigInt(change.id) <= BigInt(applied);
   });
@@ -58,7 +58,7 @@ export function explainItem(column: string, { item, changes, landed }: ItemFacts
   return { column, value, how: 'read', by: undefined, note };
 }
 
-/** Lists the other changes and reads that set the column, newest first. */
+/** Lists all other changes and reads that set the column, newest first. */
 export function listOthers(column: string, { by }: ExplainedValue, { changes, landed }: ItemFacts): Assertion[] {
   const isSame = (one: Assertion) =>
     one.kind === by?.kind && one.change?.id === by.change?.id && one.place?.file === by.place?.file;
@@ -68,31 +68,28 @@ export function listOthers(column: string, { by }: ExplainedValue, { changes, la
     .sort((a, b) => b.runId.localeCompare(a.runId) || at(b).localeCompare(at(a)));
 }
 
-/**
- * True if a change was applied after the item was read in full. If the read's files are no longer kept, compares the
- * times.
- */
+/** True if a change was applied after the item was read. Compares times if the files of the read are gone. */
 function isAfter(change: Assertion, base: Assertion | undefined, row: Row, isOfRead: boolean): boolean {
   if (base !== undefined) return base.runId < change.runId || !isOfRead;
   const readAt = toText(row.read_at);
   return readAt === null || Date.parse(readAt) < beginOf(change.runId);
 }
 
-/** Returns when a run started, from an id such as `000041-20261122T080000Z`, in milliseconds since 1970. */
+/** Returns the time at which a run started, in ms since 1970, from an id such as `000041-20261122T080000Z`. */
 function beginOf(runId: string): number {
   const [, day = '', time = ''] = /-(\d{8})T(\d{6})Z$/u.exec(runId) ?? [];
   const dashed = day.replace(/(\d{4})(\d{2})/u, '$1-$2-');
   return Date.parse(`${dashed}T${time.replaceAll(/(\d{2})(?=\d)/gu, '$1:')}Z`);
 }
 
-/** Explains a value that differs from the downloaded text, because it was cast or a later change set it. */
+/** Explains a value that differs from the downloaded text: it was cast to another type, or set by a later change. */
 function explainDifferent(column: string, row: Row, base: Assertion): ExplainedValue {
   const value = toText(row[column]);
   const note = `the landed text was cast exactly (pipelines/models/items.sql)${isSetByChange(column) ? ', or a later change moved it' : ''}`;
   return { column, value, how: 'read', by: base, note };
 }
 
-/** Finds the read that the row was made from: the one at the row's read time, otherwise the last before it. */
+/** Finds the read from which the row was made: the read at the row's read time, or else the last read before it. */
 function findBase(row: Row, reads: readonly Assertion[]): Assertion | undefined {
   const readAt = Date.parse(toText(row.read_at) ?? '');
   const ofTime = reads.filter((one) => Date.parse(one.readAt ?? '') === readAt);

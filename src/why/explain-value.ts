@@ -26,18 +26,18 @@ export const EXPLAINED_TABLES = Object.keys(EXPLAINED) as ExplainedTable[];
 export interface Explanation {
   table: ExplainedTable;
   key: string;
-  /** The rows with this key. price_spread has one per currency. */
+  /** The rows with this key. There may be several: price_spread has one for each currency. */
   rows: ExplainedValue[][];
-  /** The other changes and reads that set the column, newest first. */
+  /** All other changes and reads that set the column, newest first. */
   others: Assertion[];
-  /** The listings that a computed row is based on. */
+  /** The listings on which a computed row is based. */
   from: FromOffer[];
-  /** One sentence for each run whose downloaded files can't be used. */
+  /** A sentence for each run whose downloaded files can't be used. */
   damaged: string[];
 }
 
 /**
- * Explains where a value in the lake comes from, down to the downloaded line if it is still kept.
+ * Explains where a value in the lake comes from. Shows the downloaded line if it is still kept.
  * @throws PricelakeError `usage` if the table has no such row or column
  */
 export async function explainValue(
@@ -68,7 +68,7 @@ export async function explainValue(
   return { ...shared, rows: [explained], others, damaged: landed.damaged };
 }
 
-/** Reads the facts of the row's item; empty facts if the row is a change without an item. */
+/** Reads the facts about a row's item. The facts are empty if the row is a change that doesn't name its item. */
 async function readFacts(source: WhySource, { item_id: id }: Row): Promise<ItemFacts> {
   const [facts] = typeof id === 'bigint' ? await readItemFacts(source, [id]) : [];
   return facts ?? { item: {}, changes: [], landed: { rows: [], kept: new Set(), damaged: [] } };
@@ -96,7 +96,7 @@ async function readRows({ db }: WhySource, table: ExplainedTable, key: string): 
   });
 }
 
-/** The fields of a raw change, keyed by column of history. */
+/** The fields of a change as downloaded, by column of history. */
 const CHANGE_PATHS: Record<string, string> = {
   ...{ change_id: 'id', item_id: 'item.id', kind: 'kind', observed_at: 'observedAt', price: 'price' },
   ...{ previous_price: 'previousPrice', currency: 'item.currency', changes: 'changes', title: 'item.title' },

@@ -12,20 +12,20 @@ export const toText = (value: DuckDBValue | undefined): string | null =>
 export interface WhySource {
   db: Statements;
   lakeRoot: string;
-  /** The pipeline's own names for columns of export rows. */
+  /** The names that the pipeline file gives to columns of export rows. */
   mapping: Mapping;
   signal: AbortSignal;
 }
 
-/** An item's rows in the lake, and in the downloaded files. */
+/** An item's rows in the lake, and its rows in downloaded files. */
 export interface ItemFacts {
   item: Row;
-  /** Oldest first. */
+  /** The item's changes, oldest first. */
   changes: readonly Row[];
   landed: LandedRows;
 }
 
-/** Reads the facts of items, in the order of `ids`. Searches the downloaded files once for all items. */
+/** Reads the facts about items, in the order of `ids`. Searches downloaded files only once for all items. */
 export async function readItemFacts(
   { db, lakeRoot, mapping, signal }: WhySource,
   ids: readonly bigint[],
@@ -42,9 +42,9 @@ export async function readItemFacts(
   }));
 }
 
-/** Reads all changes of the items, oldest first, with columns for whether a change sets the price or the title. */
+/** Reads all changes of the items, oldest first. Adds columns that say whether a change sets the price or the title. */
 function readChanges(db: Statements, condition: string): Promise<Row[]> {
-  // Repeats a rule of macros.sql, because its macros exist only in the sessions of runs.
+  // This repeats a rule of macros.sql, because its macros exist only in the sessions of runs.
   return db.rows(
     `SELECT *,
       previous_price IS NOT NULL OR coalesce(list_contains(json_keys(changes), 'price'), false) AS is_price_change,

@@ -9,27 +9,27 @@ import { listSoundRuns } from '../journal/kept-runs.js';
 import type { LandedRun } from '../journal/landings.js';
 import { type Fit, fitName, type Mapping } from '../tables/item-names.js';
 
-/** A row in a downloaded file that contains an item or its change. */
+/** A row of a downloaded file that contains an item, or a change of it. */
 export interface LandedRow {
   itemId: bigint;
   runId: string;
   runNumber: bigint;
-  /** The path in the lake's folder. */
+  /** The file's path within the lake's folder. */
   file: string;
-  /** The line number, starting at 1. */
+  /** The number of the line, counted from 1. */
   line: number;
-  /** `read` for a full row of the item, `change` for a change of it. */
+  /** `read` for a complete row of the item, `change` for a change of the item. */
   kind: 'read' | 'change';
-  /** When the file was downloaded (ISO 8601); undefined if the journal doesn't record it. */
+  /** The time at which the row was downloaded (ISO 8601); undefined if the journal doesn't record it. */
   readAt: string | undefined;
   text: string;
-  /** Returns the raw text of a field by its API name, or undefined if the row doesn't have the field. */
+  /** Returns the text of a field as downloaded, by its API name; undefined if the row doesn't have the field. */
   raw(path: string): string | undefined;
-  /** Returns the value of a field: the content of a JSON string or CSV cell, or null if the row doesn't have it. */
+  /** Returns a field's value: the content of a JSON string or CSV cell; null if the row doesn't have the field. */
   says(path: string): string | null;
 }
 
-/** The downloaded rows of items in the order of runs, and the runs whose files can't be used. */
+/** The downloaded rows of items, in the order of runs, and the runs whose files can't be used. */
 export interface LandedRows {
   rows: LandedRow[];
   /** The ids of the runs whose files were searched. */
@@ -39,16 +39,16 @@ export interface LandedRows {
 
 export interface RowSearch {
   ids: readonly bigint[];
-  /** The pipeline's own names for columns of export rows. */
+  /** The names that the pipeline file gives to columns of export rows. */
   mapping: Mapping;
   signal: AbortSignal;
 }
 
 const NEWLINE = 0x0a;
-/** True for files with items or changes. Files of products are skipped, because products have other ids. */
+/** True for a file with items or changes. Products have other ids, so their files are skipped. */
 const isOfItems = (name: string) => /\.(?:ndjson|csv)$/u.test(name) && !/^(?:journal|products)\b/u.test(name);
 
-/** Finds the downloaded rows of items. `published` is the number of the newest run. */
+/** Finds the downloaded rows of items. @param published the number of the newest run */
 export async function findLandedRows(
   lakeRoot: string,
   published: bigint,
@@ -77,10 +77,10 @@ interface FileSearch {
   signal: AbortSignal;
 }
 
-/** Matches the field names in a file with those of the API document. */
+/** Matches the names of fields in a file with names in the API document. */
 interface NameReader {
   fitId: FitId;
-  /** Returns how well a field name matches an API `path`. `parent` is the object that contains the field. */
+  /** Returns how well a field matches an API path. @param parent the object that contains the field */
   fitOf(path: string, name: string, parent?: string): Fit;
 }
 
@@ -92,7 +92,7 @@ const readNames = (mapping: Mapping): NameReader => ({
 const findExport = ({ state }: LandedRun, name: string) =>
   [...state.exports.attempts.values()].flat().find(({ segments }) => segments.some(({ file }) => file === name));
 
-/** True if the file belongs to an export, because `source.mapping` applies only to exports. */
+/** True if the file belongs to an export. `source.mapping` applies only to files of exports. */
 const isExport = (run: LandedRun, name: string): boolean => findExport(run, name) !== undefined;
 
 function placeRow(found: FoundRow, run: LandedRun, name: string): LandedRow {
@@ -103,7 +103,7 @@ function placeRow(found: FoundRow, run: LandedRun, name: string): LandedRow {
   return { ...found, runId, runNumber, file: `_pricelake/landing/${runId}/${name}`, readAt };
 }
 
-/** Searches a file of JSON lines. Compares bytes before it parses a row, because few rows contain the items. */
+/** Searches a file of JSON lines. Compares bytes before it parses a row, because few rows belong to these items. */
 async function searchLines(file: string, search: FileSearch): Promise<FoundRow[]> {
   const found: FoundRow[] = [];
   let line = 0;
@@ -153,7 +153,7 @@ function readJsonText(raw: string | undefined): string | null {
 const slice = (row: Buffer, found: { start: number; end: number } | undefined) =>
   found && row.toString('utf8', found.start, found.end);
 
-/** Reads a field such as `site.name`, from a flat name in any spelling or from a nested object. */
+/** Reads a field such as `site.name`, from a flat field in any spelling or from a nested object. */
 function readItem(row: Buffer, path: string, { fitOf }: NameReader): string | undefined {
   const flat = findFittingField(row, 0, (name) => fitOf(path, name));
   const [parent = '', leaf] = path.split('.');
