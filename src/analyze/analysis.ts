@@ -7,8 +7,8 @@ import { bindQuery, readAnalysis, type Source } from '../sql/model.js';
 import { quoteIdentifier } from '../sql/quote.js';
 
 /**
- * Lists the queries in pipelines/analysis that can run on their own. The first line of any other query names the query
- * that it is part of.
+ * Lists the queries in pipelines/analysis that can run alone. Other queries are parts of a query that their first line
+ * names.
  */
 export function listAnalyses(): string[] {
   return readdirSync(packagePath('pipelines/analysis'))

@@ -27,7 +27,7 @@ const OPTIONS = {
 /** The maximum number of names to propose for a meaning. Names that occur on the most items are proposed first. */
 const MOST_NAMES = 5;
 
-/** Proposes attributes to map. If `isAnew` is true, ignores the lake's current mapping and proposes a complete one. */
+/** Proposes attributes to map. If `isAnew` is true, proposes a complete mapping, as if the lake had no mapping yet. */
 export async function proposeAttributes(db: Database, { isAnew = false } = {}): Promise<AttributeProposal[]> {
   const offer_rules = isAnew ? sql`${itself('offer_rules')} WHERE rule <> 'attribute'` : itself('offer_rules');
   const { text } = bindQuery(readAnalysis('attribute_proposals'), { items: itself('items'), offer_rules });
@@ -41,7 +41,9 @@ export function describeProposals(proposals: readonly AttributeProposal[]): stri
     .join(', ');
 }
 
-/** Formats the `analysis.attributes` setting as YAML: `availability: [stock], shippingCost: [shipping.price]`. */
+/**
+ * Formats the `analysis.attributes` setting as YAML, such as `availability: [stock], shippingCost: [shipping.price]`.
+ */
 export function writeAttributes(proposals: readonly AttributeProposal[]): string {
   return Object.entries(OPTIONS)
     .flatMap(([meaning, option]) => {

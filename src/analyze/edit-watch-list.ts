@@ -43,7 +43,7 @@ export function editWatchList(
       (['price', 'lowest', 'highest'] as const).map((name) => [name, given[name].replace('.', sign)]),
     ),
   };
-  // An existing line keeps its product as the user wrote it.
+  // Keeps the product of an existing line as the user wrote it.
   const kept = place === undefined ? [] : ['product'];
   const after = all
     .map((name, k) =>

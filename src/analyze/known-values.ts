@@ -38,7 +38,7 @@ export function toProductId(given: string): string {
 /**
  * Throws for a value that isn't in the lake, so that a typo causes an error instead of an empty result.
  * @param tables - the tables in this session; values of other tables aren't checked
- * @throws PricelakeError `usage` with the nearest known value
+ * @throws PricelakeError `usage` with the most similar known value
  */
 export async function requireKnownValue(
   db: Pick<Database, 'rows'>,

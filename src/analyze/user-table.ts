@@ -47,7 +47,7 @@ export async function readUserLines(
   db: Statements,
   { file, rows, columns, optional = [], hint, lines, delimiter = ',', isAnyCase = false }: UserLines,
 ): Promise<void> {
-  // If the file can't be opened, ignores that here, so that DuckDB's error is reported.
+  // Ignores a failure to open the file, so that the error that DuckDB then reports is shown.
   await requireUtf8(file).catch((error: unknown) => {
     if (error instanceof PricelakeError) throw error;
   });
@@ -56,7 +56,7 @@ export async function readUserLines(
       SELECT row_number() OVER () + 1 AS line, *
       FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ${quoteLiteral(delimiter)}, quote = '"', normalize_names = ${isAnyCase}, parallel = false)`);
   } catch (cause) {
-    // If the file can't be read, ignores that here, so that DuckDB's error is reported.
+    // Ignores a failure to read the file, so that DuckDB's error is shown.
     const wrong = await findLineEndFault(file).catch(() => undefined);
     if (wrong !== undefined) throw new PricelakeError('config', `${file}:${wrong}`, { hint }, { cause });
     const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
@@ -73,7 +73,9 @@ export async function readUserLines(
 
 const [RETURN, NEWLINE, QUOTE] = [0x0d, 0x0a, 0x22];
 
-/** Describes the first line whose line ending differs, because DuckDB's error doesn't include its line number. */
+/**
+ * Describes the first line whose line ending differs from the first one, because DuckDB's error has no line number.
+ */
 async function findLineEndFault(file: string): Promise<string | undefined> {
   let [line, isQuoted, last] = [1, false, 0];
   let hasReturns: boolean | undefined;

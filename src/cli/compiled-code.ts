@@ -23,7 +23,7 @@ export function requireCompiled(file: string, folder: string, command: string): 
   const script = new Script(wrapped, { filename: file, ...(cachedData && { cachedData }) });
   if (cachedData === undefined || script.cachedDataRejected === true) {
     process.once('exit', (code) => {
-      // A misspelled command must not leave a file.
+      // A misspelled command must not create a cache file.
       if (code !== EXIT.usage) keep(folder, { kept, key }, script.createCachedData());
     });
   }

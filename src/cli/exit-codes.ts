@@ -13,7 +13,7 @@ export const EXIT = {
   quota: 5,
   locked: 6,
   belowAllowed: 7,
-  /** EX_TEMPFAIL in sysexits.h. */
+  /** The value of EX_TEMPFAIL in sysexits.h. */
   temporary: 75,
   hungUp: 129,
   interrupted: 130,

@@ -10,7 +10,7 @@ export function isHangupIgnored(env: NodeJS.ProcessEnv): boolean {
   return /(?:^|\/)nohup$/u.test(env._ ?? '') || isStdinUnreadable() || parentIgnoresHangup();
 }
 
-/** nohup replaces a terminal on stdin with /dev/null, opened only for writing. */
+/** True if stdin can't be read. If stdin is a terminal, nohup replaces it with /dev/null, opened only for writing. */
 function isStdinUnreadable(): boolean {
   try {
     if (fstatSync(0).rdev !== statSync('/dev/null').rdev) return false;

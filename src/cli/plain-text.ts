@@ -21,7 +21,7 @@ export function escapeControls(text: string): string {
 /**
  * The control characters that pricelake itself prints: colors, line endings, and isolates around right-to-left text.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: telling them from others is the purpose
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matching them is the purpose
 const OURS = /(\u001b\[\d{1,2}m|\r\n|[\u2068\u2069])/u;
 
 /** Makes text safe for a terminal, even if parts are untrusted. Control characters other than `OURS` are escaped. */

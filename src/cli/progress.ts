@@ -164,7 +164,7 @@ function isWorthALine({ startedAt }: Step): boolean {
   return performance.now() - startedAt >= WORTH_A_LINE_SECONDS * 1000;
 }
 
-/** Formats the line for the whole run: `run          12s, about 40s left`, or `at least` without earlier runs. */
+/** Formats the line for the whole run: `run 12 s, about 40 s left`. Without earlier runs, it says `at least`. */
 function formatRun(steps: Steps, screen: Screen): string[] {
   if (steps.last() === undefined || steps.seconds() < WORTH_A_LINE_SECONDS) return [];
   const [left, least] = [steps.secondsLeft(), steps.leastSecondsLeft()];
@@ -201,7 +201,7 @@ const LEAST_CELLS = 8;
 const DISPENSABLE = ['bytes', 'rate', 'bar', 'time'];
 
 /**
- * Formats a line like `land snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11s left`. If the line
+ * Formats a line like `land snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11 s left`. If the line
  * is wider than the terminal, first the bar gets shorter, then parts are omitted.
  */
 export function formatProgress(progress: Progress, seconds: number, width = Number.POSITIVE_INFINITY): string {

@@ -22,7 +22,7 @@ interface CliIoOptions {
 
 /** The production `Io`, which writes logs and progress to stderr. `close` stops the progress bars. */
 export interface CliIo extends Io {
-  /** Redacts a secret from all later output, as is done for the value of PRICELAKE_API_KEY. */
+  /** Redacts a secret from all later output. The value of PRICELAKE_API_KEY is redacted from the start. */
   protectSecret(text: string): void;
   redact(text: string): string;
   close(): void;
@@ -128,7 +128,7 @@ export function createPrompter(
     if (isSecret) output.write(question);
     const muted = new Writable({ write: (_chunk, _encoding, done) => done() });
     const lines = createInterface({ input, output: isSecret ? muted : output, terminal: true });
-    // In raw mode, Ctrl-C arrives as a character instead of a signal.
+    // In raw mode, Ctrl-C arrives as a character instead of a signal, so this sends the signal.
     lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
       return (await lines.question(isSecret ? '' : question, { signal })).trim();

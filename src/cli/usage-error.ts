@@ -17,7 +17,8 @@ export function usageError(message: string, args: readonly string[]): PricelakeE
   const words = kind === 'command' ? args.slice(0, args.indexOf(name)) : args;
   const { command } = findCommand(words);
   const { known, shown } = listFlags(words);
-  // yargs parses the word after an unknown option as its value, so its other errors are only a consequence.
+  // yargs parses the word after an unknown option as its value, so the error that yargs reports may be only a
+  // consequence.
   const flag = findUnknownFlag(words, known);
   if (flag !== undefined) return explainFlag(flag.name, shown, findCommand(words.slice(0, flag.at)).command?.spec.name);
   const hint = `Run \`pricelake ${command === undefined ? '--help' : `${command.spec.name} --help`}\`.`;

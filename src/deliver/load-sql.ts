@@ -30,7 +30,7 @@ export function nameTable({ dialect, schema }: LoadTarget, table: string): strin
   return [...(schema?.split('.') ?? []), table].map(dialect.quote).join('.');
 }
 
-/** Returns statements that create a table of the copy if it is missing, with descriptions. */
+/** Returns statements that create a missing table of the copy, with descriptions. */
 export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   const schema = loadTableSchema(load.table);
   // Only key columns are NOT NULL, because a copy may gain columns later.
@@ -87,7 +87,10 @@ WHEN MATCHED THEN UPDATE SET ${columns.map((column) => `${column} = s.${column}`
 WHEN NOT MATCHED THEN INSERT (${columns.join(', ')}) VALUES (${columns.map((column) => `s.${column}`).join(', ')})`;
 }
 
-/** Builds an SQL condition that the copy's recorded run is `since` or, for a full load, that it is older than `run`. */
+/**
+ * Builds an SQL condition that is true if the run recorded in the copy is `since` or, for a full load, older than
+ * `run`.
+ */
 function writeGuard(target: LoadTarget, { table, tableId, since, run }: TableLoad): string {
   const { quote, quoteText } = target.dialect;
   const row = `${quote('table_name')} = ${quoteText(table)} AND ${quote('table_id')} = ${quoteText(tableId)}`;

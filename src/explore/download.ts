@@ -6,7 +6,7 @@ import { bindAnalysis, withVariables } from './question.js';
 import type { Snapshot } from './snapshot.js';
 import type { DownloadFormat } from './table.js';
 
-/** A SELECT statement and what an output format needs to write its rows. */
+/** A SELECT statement, with everything that an output format needs to write its rows. */
 export interface Rows {
   connection: DuckDBConnection;
   sql: string;
@@ -77,7 +77,7 @@ export async function answerDownload(
       (error: unknown) => writer.abort(error),
     )
     .catch(() => {}); // the client has disconnected
-  // Throws if the query fails before its first row.
+  // If the query fails before its first row, this throws, so that the response can still be an error page.
   await Promise.race([begun, written]);
   const [type, ending] = TYPES[format];
   const headers = { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${analysis}.${ending}"` };

@@ -42,9 +42,9 @@ export class ListEdits {
   }
 
   /**
-   * Returns the change that setting a price would make, without writing it. The changed list is parsed in full, so an
+   * Returns the change that setting a price would make, without writing it. Parses the changed list in full, so that an
    * invalid list is never written.
-   * @throws PricelakeError `usage` if a value is not a valid price, `config` if the changed list would be invalid
+   * @throws PricelakeError `usage` if a value is not a valid price, or `config` if the changed list would be invalid
    */
   async preview(snapshot: Snapshot, given: ListedPrice, signal: AbortSignal): Promise<ListEdit> {
     const price = readListed(given);

@@ -88,7 +88,7 @@ async function load(version: LakeVersion, options: WatchListOptions): Promise<st
   } catch (error) {
     await drop(version, schema);
     if (!(error instanceof PricelakeError)) throw error;
-    // Puts the reader's file name in place of the temporary copy's.
+    // Replaces the path of the temporary copy with the name of the reader's file.
     throw new PricelakeError(error.code, error.message.replaceAll(copy, options.list), error.facts, { cause: error });
   } finally {
     await rm(copy, { force: true });

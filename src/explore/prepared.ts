@@ -161,7 +161,7 @@ export class Prepared {
       const days = sql`${itself('price_spread_daily')} WHERE day BETWEEN ${String(first_day)} AND ${String(last_day)}`;
       await this.#add('spread_days', bindQuery(readAnalysis('spread_days'), { price_spread_daily: days }), 'day');
     }
-    // There are no ranges if no day is closed yet.
+    // Without a closed day, there are no ranges, so the table was not created.
     if (ranges.length > 0) this.#names.add('spread_days');
   }
 
@@ -175,7 +175,7 @@ export class Prepared {
     await this.#db.run(`INSERT INTO ${table} FROM (${text}) ORDER BY ${order}`);
   }
 
-  /** Divides the listings into about `parts` parts of similar size. */
+  /** Divides the listings into about `parts` parts of similar size. Returns the conditions that select each part. */
   async #split(parts: number): Promise<Parts> {
     const many = Math.max(1, Math.ceil(parts));
     const shares = Array.from({ length: many - 1 }, (_, k) => (k + 1) / many);

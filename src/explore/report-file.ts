@@ -3,7 +3,7 @@ import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import { placeOutput } from '../io/output-file.js';
 import { REPORT_MARK } from './report.js';
 
-/** The number of bytes at the start of a report that contain the mark. */
+/** The number of bytes to read from the start of a file, which contain the mark if the file is a report. */
 const HEAD_BYTES = 2048;
 
 /**

@@ -52,7 +52,7 @@ export interface ReportOptions extends Omit<SnapshotOptions, 'signal'> {
 /** A page inside the report. */
 interface Part {
   id: string;
-  /** The address that the page has on a server. */
+  /** The address that this page has on a server. */
   address: string;
   page: Page;
   /** True for a product's page. The report shows these pages collapsed. */

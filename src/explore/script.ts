@@ -1,7 +1,7 @@
 /**
- * The only script of the pages, which also work without it. It searches products while the reader types, moves between
- * rows with the arrow keys, sorts complete tables, localizes numbers and times, and completes names in SQL. In a
- * report, it searches and copies tables. It never parses text as HTML, except pages of this server.
+ * The only script of the pages. The pages also work without it. It searches products while the reader types, moves
+ * between rows with the arrow keys, sorts complete tables, localizes numbers and times, and completes names in SQL. In
+ * a report, it searches and copies tables. It never parses text as HTML, except pages of this server.
  */
 export const PAGE_SCRIPT = `
 'use strict';
@@ -92,8 +92,8 @@ export const PAGE_SCRIPT = `
     if (since.value !== '' && date?.value) date.value = until.value = '';
   });
 
-  // Tab completes the word before the caret, and pressed again, shows the next completion. After Escape, Tab moves the
-  // focus as usual.
+  // Tab completes the word before the caret, and pressing Tab again shows the next completion. After Escape, Tab moves
+  // the focus as usual.
   const sql = document.querySelector('textarea[data-complete]');
   if (sql !== null) {
     const names = [...document.querySelectorAll('summary code, [data-word]')].map(({ textContent }) => textContent);

@@ -87,7 +87,7 @@ function renderTable(answer: Answer, view: TableView, question?: Question): Html
       return renderCell(drawn, exact, drawn.show(value, read), k === 0);
     })}</tr>\n`;
   };
-  // The script sorts only tables that have all rows.
+  // Marks a table that has all rows, because the script sorts only such tables.
   const whole = answer.hasMore ? '' : html` data-whole=""`;
   const analysis = question === undefined ? '' : html` data-analysis="${question.analysis}"`;
   const briefRows = view.isLong === true ? BRIEF_LONG_ROWS : BRIEF_ROWS;

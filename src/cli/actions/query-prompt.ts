@@ -135,7 +135,9 @@ export function findHistory(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'pricelake', 'query-history');
 }
 
-/** Reads the lines of earlier prompts, newest first, and truncates the file. Only its user can read the file. */
+/**
+ * Reads the lines of earlier prompts, newest first, and truncates the file. Only the current user can read the file.
+ */
 async function openHistory(file: string): Promise<string[]> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const text = await readFile(file, 'utf8').catch((error: unknown) => {

@@ -81,7 +81,7 @@ function selectSettings(settings: CheckSettings, checks: Check[]): CheckSettings
   return Object.fromEntries(Object.entries(settings).filter(([name]) => names.has(name)));
 }
 
-/** Formats violations, highest severity first. `isWhole` also lists the checks that passed. */
+/** Formats violations, highest severity first. If `isWhole` is true, also lists the checks that passed. */
 function formatResults(results: CheckResult[], checks: Check[], isWhole: boolean, context: CommandContext): string {
   const { output, style } = context;
   const failed = listFailed(results);

@@ -20,7 +20,7 @@ export async function serveSandbox(argv: Arguments<typeof sandbox>, context: Com
   }
 }
 
-/** Maps the command's options to the sandbox's. Options that are missing get the sandbox's defaults. */
+/** Converts the command's options to options of the sandbox, which has defaults for missing options. */
 function toSandboxOptions(argv: Arguments<typeof sandbox>, log: (text: string) => void): SandboxOptions {
   const { webhook, webhookSecret, webhookTimeScale, webhookAnyHost = false, ...world } = argv;
   const { data, changes, rate, start, limit = [], fault = [], reading = [], ...same } = world;

@@ -8,7 +8,7 @@ import { readCredits, readLake } from '../read-lake.js';
 
 /**
  * Shows the rows of a table that have changed since a run.
- * @throws PricelakeError `usage` if the lake's history doesn't reach back that far
+ * @throws PricelakeError `usage` if the lake's history doesn't reach back to that run
  */
 export async function showChanges(request: Arguments<typeof deliverChanges>, context: CommandContext) {
   const { table, since } = request;

@@ -123,7 +123,7 @@ async function createResult(db: Database, daily: boolean, conversion: Conversion
   return create(readAnalysis('converted_days'));
 }
 
-/** Formats a value. Shares are rounded to one decimal. */
+/** Formats a value. Rounds percentages to one decimal. */
 function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
   if (name === 'trusted_spread_pct' && typeof value === 'number') return value.toFixed(1);
   return showAmount(name, value, read('currency'));

@@ -65,7 +65,7 @@ export function listTries({ tries }: { tries: readonly RunTry[] }): CopyNow['tri
 export const withoutMessages = (tries: CopyNow['tries']): CopyNow['tries'] =>
   tries.map(({ fault, ...one }) => ({ ...one, fault: fault && { step: fault.step, code: fault.code } }));
 
-/** The remote's state is read again after this time, and a page waits at most WAIT_MS for it. */
+/** After this time, a page reads the remote's state again. It waits at most WAIT_MS for the result. */
 const FRESH_MS = 60_000;
 const WAIT_MS = 500;
 const MOST_MS = 5_000;

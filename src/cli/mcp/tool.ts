@@ -18,7 +18,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   run(input: z.output<Input>, call: Call): Promise<Record<string, unknown>>;
 }
 
-/** Declares a tool. Its defaults are a read-only tool that makes no calls to the service. */
+/** Declares a tool. By default, a tool is read-only and makes no calls to the service. */
 export const declareTool = <Input extends z.ZodObject>(
   tool: Omit<Tool<Input>, 'isReadOnly' | 'asksService'> & Partial<Pick<Tool, 'isReadOnly' | 'asksService'>>,
 ): Tool => ({ isReadOnly: true, asksService: false, ...tool }) as unknown as Tool;

@@ -35,7 +35,7 @@ export interface MemoryFile {
   part: string;
 }
 
-/** Returns the path of `_pricelake/notify.json`; undefined if there is no lake, because nothing may be written then. */
+/** Returns the path of `_pricelake/notify.json`; undefined if there is no lake, because then nothing may be written. */
 export async function findLakeMemory(lakePath: string): Promise<MemoryFile | undefined> {
   try {
     const lake = await openLake(lakePath, { create: false });

@@ -18,7 +18,7 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
   } catch (cause) {
     throw new PricelakeError('usage', `--metrics ${file}: its folder is not writable`, {}, { cause });
   }
-  // The collector ignores files with this name.
+  // The collector ignores this name, so it never reads an incomplete file.
   const part = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
   return {
     end: async (run) => {

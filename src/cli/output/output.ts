@@ -5,7 +5,7 @@ import { toTerminalText } from '../plain-text.js';
 
 /** Writes results to stdout or a file. It is not an error if the reader closes the pipe (`| head`). */
 export interface Output {
-  /** Resolves when the bytes have been written; to false if the reader closed the pipe. */
+  /** Resolves to true when the bytes have been written, or to false if the reader has closed the pipe. */
   write(chunk: string | Uint8Array): Promise<boolean>;
   /** The terminal's width in columns; undefined if the output is not a terminal. */
   readonly columns: number | undefined;

@@ -129,7 +129,7 @@ export async function writeFormat(
   });
 }
 
-/** Writes Parquet with DuckDB, so that no row passes through JavaScript, and `attribution` (JSON) as metadata. */
+/** Writes Parquet with DuckDB, so that no row passes through JavaScript. The metadata has `attribution` as JSON. */
 async function writeParquet({ columns, credits, relation, source }: ResultSet, path: string): Promise<bigint> {
   if (relation === undefined) throw new TypeError("this result can't be written as Parquet");
   // DuckDB would write 128-bit integers, such as sums of BIGINT, as DOUBLE. DECIMAL keeps them exact.

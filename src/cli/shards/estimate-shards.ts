@@ -19,7 +19,7 @@ export interface ShardEstimate extends Omit<RunEstimate, 'refusal'> {
   refusal: { code: string; message: string } | undefined;
 }
 
-/** Listings that are in the datasets of several shards. A first copy pays for each once per shard. */
+/** Listings that are in the datasets of several shards. A first copy pays for such a listing once in each shard. */
 export interface Overlap {
   /** The sum of the listings in all shards' datasets. */
   counted: bigint;

@@ -95,7 +95,7 @@ function cleanCells(row: Record<string, Cell>): Record<string, Cell> {
 function wrapDrawing(svg: string, label: string, height: number): Html {
   const inner = /^<svg [^>]*>(.*)<\/svg>$/su.exec(svg)?.[1];
   if (inner === undefined) throw new TypeError('the drawing is not one svg element');
-  // Removes the roles of the parts, because a screen reader treats the chart as one image.
+  // Removes the ARIA roles of the chart's parts, because a screen reader treats the chart as one image.
   const plain = inner.replace(/<g [^>]*>/gu, (tag) => tag.replace(/ (?:role|aria-[a-z]+)="[^"]*"/gu, ''));
   return html`<svg role="img" aria-label="${label}" viewBox="0 0 ${CHART_WIDTH} ${height}">${new Html(plain)}</svg>`;
 }

@@ -57,7 +57,7 @@ export function drawPriceLines({ lines, from, to, currency, own, isPast, label }
   const y = (price: number) => round((HEIGHT * (high - price)) / (high - low));
   const decimals = high - low >= 20 ? 0 : 2;
   const classOf = (k: number) => (k < MOST_COLORED ? `line-${k + 1}` : 'line-rest');
-  // Paths are reversed when they are drawn, so that the cheapest shop's line, the first, is on top.
+  // Draws the paths in reverse order, so that the first line, which is that of the cheapest shop, is on top.
   const paths = drawn.map(
     ({ steps, isAside }, k) =>
       html`<path class="price ${classOf(k)}${isAside ? ' aside' : ''}" d="${drawSteps(steps, x, y)}"/>`,

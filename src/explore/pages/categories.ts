@@ -103,7 +103,7 @@ const MOST_DEPTH = 4;
  */
 const NAME_END = / ?[^\p{L}\p{N}\s&,.()'-]+ ?/gu;
 
-/** Returns the length of the names that both paths start with, including the last separator. */
+/** Returns the number of characters in the names that both paths start with, including the last separator. */
 function countShared(path: string, before: string): number {
   const ends = [...path.matchAll(NAME_END)].map(({ index, 0: mark }) => index + mark.length);
   return ends.findLast((end) => before.startsWith(path.slice(0, end))) ?? 0;

@@ -31,7 +31,7 @@ const PLACE: ShownColumn = {
 const listTexts = (value: DuckDBValue): string[] =>
   value instanceof DuckDBListValue ? value.items.flatMap((item) => (item === null ? [] : [valueToText(item)])) : [];
 
-/** Renders a single shop name as text, and several as a number that expands to the names. */
+/** Renders one shop name as text, and several names as their number, which expands to the names. */
 function showShops(value: DuckDBValue): Content {
   const [name = '', ...others] = listTexts(value);
   return name !== '' && others.length === 0 ? foreign(name, 40) : showTexts('shop')(value);

@@ -39,7 +39,7 @@ export const MOVES: readonly (string | ShownColumn)[] = [
 /** The columns of MOVES that phones show first. */
 export const MOVED = ['price_before', 'price', 'currency', 'change_pct'];
 
-/** Returns the number of rows of each kind, linked to a list of these rows. */
+/** Returns the number of rows of each kind, with a link to these rows. */
 function listKinds(answer: Answer, question: Question, kinds: Readonly<Record<string, string>>): Figure[] {
   const totals = countKinds(answer);
   return Object.entries(kinds).map(([kind, name]) => {

@@ -11,7 +11,7 @@ export type Facet = (typeof FACETS)[number];
 export interface Facets {
   /** The number of products that match the filters. */
   all: bigint;
-  /** Returns the values of a filter, each labeled with the number of products that it would match. */
+  /** Returns the values of a filter. Each label has the number of products that the value would match. */
   list(facet: Facet): Choice[];
 }
 
@@ -65,7 +65,7 @@ function withChosen(counted: readonly Counted[], chosen: string): Choice[] {
   return [ANY, ...(isKnown ? [] : [{ value: chosen, label: chosen }]), ...counted.map(toChoice)];
 }
 
-/** Lists minimum grades: choosing B also includes A. */
+/** Lists the grades as minimum grades. Choosing B also includes A. */
 function listGrades(counted: readonly Counted[]): Choice[] {
   const of = (...grades: string[]) =>
     counted.filter(({ value }) => grades.includes(value)).reduce((sum, { products }) => sum + products, 0n);

@@ -47,7 +47,7 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   };
   const { currency } = compared;
   const chosen = { ...compared, site_id: site };
-  // The figures of past days cover all products of a currency.
+  // Past figures exist only for all products of a currency, not for a selection of products.
   const isSelected = [compared.category, compared.brand, compared.in_list].some((value) => value !== '');
   const runs: Question = { analysis: 'report_runs', set: {}, limit: 10 };
   const overview: Question = { analysis: 'report_overview', set: {}, limit: 1 };

@@ -6,7 +6,7 @@ export interface DatasetEntry {
   description: string | null;
 }
 
-/** The maximum number of datasets in a 32-bit mask, in addition to the sample dataset. */
+/** The maximum number of datasets besides the sample dataset, because a 32-bit mask must hold all of them. */
 export const MAX_DATASETS = 30;
 const SAMPLE_BIT = 30;
 export const SAMPLE_DATASET: DatasetEntry = {

@@ -12,9 +12,9 @@ const DAY_MS = 86_400_000;
 /** Settings of the account, which can be set at the start or changed by control requests. */
 const accountSettings = z.strictObject({
   plan: z.enum(PLAN_CODES),
-  /** Limits that override the plan's (API §8). */
+  /** Limits that override the limits of the plan (API §8). */
   limits: planLimits.partial(),
-  /** True to allow overage, if the plan has it (API §4, /export, quota rules 2 and 3). */
+  /** True to allow overage if the plan includes it (API §4, /export, quota rules 2 and 3). */
   overage: z.boolean(),
   /** Kinds of keys for which the service responds with 401 (API §5, rule 4). */
   revoked: z.array(z.enum(KEY_KINDS)),

@@ -70,7 +70,7 @@ function addReadingRoutes(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-/** Changes readings. Keeps earlier versions of rows if responses may lag. @throws PricelakeError `usage` */
+/** Changes readings. If responses may lag, starts keeping earlier versions of rows. @throws PricelakeError `usage` */
 export function changeReadings({ readings, world }: Service, specs: readonly string[]): void {
   readings.change(specs);
   if (readings.hasLag) world.keepPast();

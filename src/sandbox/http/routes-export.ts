@@ -32,7 +32,7 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-/** Chooses the row format. Only exports can have other field names than Item. */
+/** Chooses the format of the rows. Only exports can have field names that differ from those of Item. */
 function chooseFormat(world: World, format: 'csv' | 'ndjson'): RowFormat {
   if (format === 'csv') return 'csv';
   const { shape } = world.rowStyle;

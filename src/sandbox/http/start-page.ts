@@ -9,7 +9,7 @@ import { describeCall, describeSync, PIPELINE_FILE } from '../first-steps.js';
 import { KEY_KINDS, type KeyKind } from './account.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 
-/** The style sheet of the start page. It supports dark mode and small screens, and long lines of code wrap. */
+/** The style sheet of the start page. It supports dark mode and small screens, and wraps long lines of code. */
 const START_PAGE_STYLE = `
 :root { color-scheme: light dark; --ink: #1c2321; --soft: #5a6662; --line: #d9dfdc; --paper: #fbfcfb; --code: #eef2f0; --accent: #0b6b53; }
 @media (prefers-color-scheme: dark) {
@@ -164,7 +164,7 @@ export function addStartRoutes(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-/** Counts for the start page, which shows the column names as labels. */
+/** Selects the counts on the start page, where the column names are the labels. */
 const COUNT_WORLD = `SELECT count(*) FILTER (removed_at IS NULL) AS "items listed", count(*) AS "items ever seen", NULL AS changes,
   count(DISTINCT product_key) FILTER (removed_at IS NULL) AS products, count(DISTINCT site_id) AS websites,
   count(DISTINCT currency) AS currencies FROM items`;

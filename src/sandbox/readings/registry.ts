@@ -1,10 +1,12 @@
-/** A question that the API document leaves open, and the answers that a service may give. */
+/** The facts about a reading, which is a question that the API document leaves open, and its possible answers. */
 interface ReadingFacts {
-  /** The allowed values, the default first. `seconds` allows durations such as `120s` or `5m`; the default is `0s`. */
+  /**
+   * The allowed values, the default first. With `seconds`, values are durations such as `120s`; the default is `0s`.
+   */
   values: readonly [string, ...string[]] | 'seconds';
   /** One sentence that describes the choice. */
   says: string;
-  /** The section of the API document that leaves it open. */
+  /** The section of the API document that leaves the question open. */
   section: string;
   /** True if the text of rows depends on the reading, so that it can be set only at the start. */
   atStart?: true;

@@ -29,7 +29,10 @@ export class SigningSecrets {
     this.#secrets = given.map((text) => ({ text, validUntil: Number.POSITIVE_INFINITY }));
   }
 
-  /** Replaces the current secret, which stays valid until `validUntil`. Without `text`, generates the new one. */
+  /**
+   * Replaces the current secret, which then stays valid until `validUntil`. Generates the new secret if `text` is
+   * missing.
+   */
   roll(text: string | undefined, validUntil: number): void {
     const old = this.#secrets.slice(0, 1).map((secret) => ({ ...secret, validUntil }));
     this.#secrets = [{ text: text ?? this.#derive(), validUntil: Number.POSITIVE_INFINITY }, ...old];

@@ -67,7 +67,7 @@ export interface Delivery {
   ok: boolean;
   /** Null if no response came in time. */
   status: number | null;
-  /** The reason, if there was no response. */
+  /** Why there was no response; missing if there was one. */
   error?: string;
 }
 
@@ -91,7 +91,7 @@ export async function sendEvent(event: WebhookEvent, target: Target): Promise<De
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
-        // Uses real time, because receivers compare it with their own clocks.
+        // Uses real time, because receivers compare this time with their own clocks.
         'Service-Signature': signBody(target.secrets, Math.floor(started.getTime() / 1000), event.body),
         'Service-Event-Id': event.id,
         'Service-Event-Type': event.type,

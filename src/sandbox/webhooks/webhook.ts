@@ -19,7 +19,10 @@ export interface WebhookOptions {
    * generated.
    */
   secrets?: readonly string[];
-  /** The factor by which retry delays, the 24-hour limit and the validity of old secrets are shortened; default 1. */
+  /**
+   * The factor by which retry delays, the 24-hour limit and the validity of old secrets are shortened. The default is
+   * 1.
+   */
   timeScale?: number;
   /** The clock that schedules delivery attempts. By default, it runs `timeScale` times as fast as real time. */
   time?: DeliveryTime;
@@ -132,7 +135,10 @@ export class Webhook {
     this.#deliveries.length = 0;
   }
 
-  /** Replaces the signing secret. For `keepHours` more, events also carry a `v1` signature made with the old secret. */
+  /**
+   * Replaces the signing secret. For another `keepHours` hours, events also have a `v1` signature made with the old
+   * secret.
+   */
   roll({ secret, keepHours = 24 }: { secret?: string | undefined; keepHours?: number | undefined }): void {
     this.#secrets.roll(secret, this.#time.now() + keepHours * HOUR_MS);
   }
@@ -189,7 +195,7 @@ export class Webhook {
         return;
       }
     }
-    // Commit point: later changes can be sent from here on.
+    // Commit point: from here on, later changes can be sent.
     this.#cursor = event.cursor ?? this.#cursor;
     this.#pending = null;
   }

@@ -44,8 +44,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Adds changes whose JSON is already in `rows`. Columns: ids, times in microseconds since 1970, item numbers or null,
-   * masks, kinds, and price moves (-1, 0 or 1).
+   * Adds changes whose JSON is already in `rows`. The columns are ids, times in microseconds since 1970, item numbers
+   * or null, masks, kinds, and price moves (-1, 0 or 1).
    */
   append([ids, ...columns]: FeedColumns): void {
     const targets = [this.#times, this.#items, this.#masks, this.#kinds, this.#moves];
@@ -70,7 +70,7 @@ export class ChangeFeed {
     return { rows, hasMore: row < end };
   }
 
-  /** Returns changes before the id, newest first; null starts with the newest. */
+  /** Returns changes before the given id, newest first. If `before` is null, starts with the newest change. */
   readBackward(before: bigint | null, query: FeedQuery): FeedPage {
     const start = this.#firstLaterThan(query.since);
     const bound = before === null ? this.length : findFirstAbove(this.#ids.values, this.length, before - 1n);

@@ -39,17 +39,17 @@ export class ItemView {
     this.mask = maskOf(datasets);
   }
 
-  /** Returns the file if all rows below `upTo` are rendered as of `step`; otherwise undefined. */
+  /** Returns the file if it has all rows below `upTo` as they were at the end of `step`; otherwise undefined. */
   rows(format: RowFormat, upTo: number, step: number): RowFile | undefined {
     const rendered = this.#rendered.get(format);
     return rendered !== undefined && rendered.upTo >= upTo && rendered.step === step ? rendered.file : undefined;
   }
 
-  /** Renders the rows below `upTo` that are missing or that steps up to `step` changed. */
+  /** Renders rows below `upTo` that are missing from the file or were changed by a step up to `step`. */
   async render(session: WorldSession, format: RowFormat, upTo: number, step: number): Promise<RowFile> {
     const rendered = this.#rendered.get(format) ?? { file: this.#open(`view-${this.mask}`, format), upTo: 0, step };
     this.#rendered.set(format, rendered);
-    // A plain scan returns rows in their order on disk, which is the order of `n`; a join would not.
+    // A plain scan returns rows in their order on disk, which is the order of `n`. A join could return another order.
     const append = (where: string, values: SqlValues) =>
       this.#append(session, rendered.file, `items WHERE mask & ${this.mask} <> 0 AND ${where}`, values);
     if (rendered.step < step) {

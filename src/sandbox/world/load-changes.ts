@@ -32,7 +32,7 @@ export async function publishRecordedPast(world: World, session: WorldSession, f
   return Number(latest);
 }
 
-/** Reads Changes (API §2) in the order of the file, with declared column types instead of guessed ones. */
+/** Reads Changes (API §2) in the order of the file. Declares the column types, so that DuckDB doesn't guess them. */
 const READ_CHANGES = `
 CREATE TABLE read_changes AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
   id: 'BIGINT', kind: 'VARCHAR', observedAt: 'TIMESTAMPTZ', price: 'JSON', previousPrice: 'JSON', changes: 'JSON', item: 'JSON' });
@@ -61,7 +61,7 @@ FROM (
   FROM recorded r LEFT JOIN items i ON i.item_id = TRY_CAST(r.item_json->>'id' AS BIGINT)
 )`;
 
-/** Creates the table that `publishOrdered` reads. All callers see changes whose item no longer exists. */
+/** Creates the table that `publishOrdered` reads. Changes whose item no longer exists are visible to all callers. */
 const ORDER_RECORDED = `
 CREATE OR REPLACE TABLE ordered AS
 SELECT c, r.id AS change_id, i.n, kind::TINYINT AS kind, observed_at, r.price, r.previous_price, changes, item_json,

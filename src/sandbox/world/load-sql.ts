@@ -6,7 +6,7 @@ CREATE MACRO unmarked_json(text) AS CASE WHEN contains(text, '${NUMBER_MARK}')
   THEN regexp_replace(text, '"${NUMBER_MARK}([-+.0-9eE]+)"', '\\1', 'g') ELSE text END;
 `;
 
-/** Reads Items (API §2) with declared column types instead of guessed ones. Prices stay text. */
+/** Reads Items (API §2). Declares the column types, so that DuckDB doesn't guess them. Prices stay text. */
 export const READ_ITEMS = `
 CREATE TABLE read AS SELECT * FROM read_json($path, format = 'newline_delimited', columns = {
   id: 'BIGINT', title: 'VARCHAR', brand: 'VARCHAR', mpn: 'VARCHAR', gtin: 'VARCHAR', price: 'JSON',
@@ -77,8 +77,8 @@ INSERT INTO sources SELECT model_id, true, max(lastSeenAt)::TIMESTAMP FROM loade
 `;
 
 /**
- * Adds the past changes that the items imply: first seen, the last price change, and the removal. An item with a later
- * lastChangedAt gets a title change at that time.
+ * Adds the past changes that the items imply: when each was first seen, its last price change, and its removal. An item
+ * with a later lastChangedAt gets a title change at that time.
  */
 export const INSERT_LOADED_PAST = `
 INSERT INTO pending

@@ -173,7 +173,7 @@ FROM scrapes s WHERE s.model_id = items.model_id AND items.removed_at IS NULL AN
 UPDATE sources SET last_scrape_at = s.scraped_at FROM scrapes s WHERE s.model_id = sources.model_id;
 `;
 
-/** Adds listings to loaded data as variants of existing ones. */
+/** Adds listings to loaded data. Each is a variant of an existing listing. */
 export const CLONE_ITEMS = `
 INSERT INTO items
 SELECT n, max_id + 1 + (n - $known::BIGINT) * 2, coalesce(title, '') || ' (' || n || ')', brand, mpn, gtin, product_key,

@@ -12,7 +12,7 @@ interface NdjsonFile {
   file: string;
   row: 'Item' | 'Change';
   hint: string;
-  /** Loads the lines, in which long numbers are marked. Returns a description of the fault, or null. */
+  /** Loads the lines, in which long numbers are marked. Returns a description of what is wrong with them, or null. */
   read: (path: string) => Promise<DuckDBValue | undefined>;
   findBadLine: (path: string) => Promise<BadLine | null>;
 }

@@ -53,7 +53,7 @@ export class World {
   facts!: WorldFacts;
   itemCount = 0;
   version = 0;
-  /** The time up to which the tables are complete, in milliseconds since 1970. */
+  /** The time until which the tables are complete, in milliseconds since 1970. */
   livedUntil = 0;
   /** The time since which earlier versions of rows are kept, in microseconds since 1970; null if they aren't kept. */
   #pastFrom: number | null = null;
@@ -149,8 +149,8 @@ export class World {
   }
 
   /**
-   * Calls `use` with a file of JSON rows. For a past moment, a temporary file is rendered.
-   * @param rows item numbers, in ascending order unless the moment is now
+   * Calls `use` with a file of JSON rows. For a past moment, renders a temporary file.
+   * @param rows item numbers, in ascending order unless the moment is null
    */
   async readRows<T>(view: ItemView, moment: Moment, rows: Uint32Array, use: (file: RowFile) => T): Promise<T> {
     if (moment === null) return use(await this.rows(view, 'json'));

@@ -21,7 +21,7 @@ import { declareTool } from '../tool.js';
 
 /**
  * Reads the state that plans depend on.
- * @throws PricelakeError `usage` for a remote lake, which can't be synced here
+ * @throws PricelakeError `usage` for a remote lake, which this server can't sync
  */
 async function readState({ path, remote }: Desk): Promise<LakeState> {
   if (remote !== undefined) {
@@ -82,7 +82,8 @@ function digest(
 const GROWTH = 100n;
 
 /**
- * Returns the maximum that a run of this plan may use. Steps with an estimated number of calls may make twice as many.
+ * Returns the maximum that a run of this plan may use. If a step's number of calls is an estimate, it may make twice as
+ * many.
  */
 function allow({ calls, exportRows, overageBlocks, steps }: RunEstimate): Spent {
   const estimated = steps.reduce((sum, step) => (step.exact ? sum : sum + step.calls), 0);
