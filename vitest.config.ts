@@ -146,14 +146,18 @@ const LONG = [
   'test/wings/iceberg/remote.test.ts',
 ];
 
+/** Properties of any input: the long tests check them with more inputs. */
+const PROPERTIES = 'test/**/any-*.test.ts';
+
 const NEEDS_MORE = ['test/interop/**', 'test/browser/**', 'test/postgres/**'];
 
 export default defineConfig(({ mode }) => ({
   test: {
-    include: mode === 'long' ? LONG : ['test/**/*.test.ts'],
+    include: mode === 'long' ? [...LONG, PROPERTIES] : ['test/**/*.test.ts'],
     exclude: mode === 'long' ? NEEDS_MORE : [...NEEDS_MORE, ...LONG],
     globalSetup: ['test/sql-headers.ts', 'test/build.ts', 'test/temporary-folder.ts'],
     setupFiles: ['test/one-thread.ts'],
+    env: { RUNS_FACTOR: mode === 'long' ? '10' : '1' },
     // Far beyond what any takes: a machine may be slow, but nothing may wait for ever.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -12,6 +12,7 @@ import { readUserMatches } from '../../src/config/user-matches.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import { packagePath } from '../../src/io/package-path.js';
 import { Database } from '../../src/sql/connection.js';
+import { RUNS_FACTOR } from '../property-runs.js';
 
 const CANARY = 'live_canary_5f2c81';
 const ENV = { PRICELAKE_API_KEY: CANARY, PRICELAKE_WEBHOOK_SECRET: `whsec_${CANARY}` };
@@ -107,7 +108,7 @@ test('the pipeline file, after any edit, is read or refused with the place of th
     fc.asyncProperty(edits, (changes) =>
       readOrRefuse('prices.yaml', edit(shipped, changes), (file) => readPipeline(file, ENV)),
     ),
-    { seed: 2026, numRuns: 100 },
+    { seed: 2026, numRuns: 100 * RUNS_FACTOR },
   ));
 
 test('a pipeline file, matches or a price list of any bytes is read or refused with the place of the error', () =>
@@ -117,7 +118,7 @@ test('a pipeline file, matches or a price list of any bytes is read or refused w
       await readOrRefuse('matches.csv', bytes, readUserMatches);
       await readOrRefuse('list.csv', bytes, (list) => loadWatchList(db, { list }));
     }),
-    { seed: 2026, numRuns: 30 },
+    { seed: 2026, numRuns: 30 * RUNS_FACTOR },
   ));
 
 const CELLS = [
@@ -173,6 +174,6 @@ test.each([
       const text = mark + [header, ...rows].map((row) => row.join(delimiter)).join(end);
       return readOrRefuse('table.csv', text, read);
     }),
-    { seed: 2026, numRuns: 40, examples: LINE_ENDS_IN_QUOTES },
+    { seed: 2026, numRuns: 40 * RUNS_FACTOR, examples: LINE_ENDS_IN_QUOTES },
   ),
 );

@@ -12,9 +12,10 @@ import { readTable } from '../../src/lake/read.js';
 import { Database } from '../../src/sql/connection.js';
 import type { Lake } from '../../src/tables/layout.js';
 import { LIST, TO_END } from '../journal/list-fold.js';
+import { RUNS_FACTOR } from '../property-runs.js';
 import { ITEM, select, write } from './items.js';
 
-const RUNS = { seed: 2026, numRuns: 300 };
+const RUNS = { seed: 2026, numRuns: 300 * RUNS_FACTOR };
 
 let folder: string;
 let lake: Lake;

@@ -1,10 +1,11 @@
 /** Lines with any content that a service may send: each is typed exactly or rejected, and none is lost. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { RUNS_FACTOR } from '../property-runs.js';
 import { itemLine, openTyping } from './typing.js';
 
 const typing = await openTyping();
-const RUNS = { seed: 2026, numRuns: 20 };
+const RUNS = { seed: 2026, numRuns: 20 * RUNS_FACTOR };
 
 /** Any text that a table can keep: whole characters. */
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });

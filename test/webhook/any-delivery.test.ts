@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { RUNS_FACTOR } from '../property-runs.js';
 import { buildEvent, SECRET, Site } from './delivery.js';
 
 /** Any JSON in the fields of an event, any bytes, and an event with bytes removed or inserted. */
@@ -30,7 +31,7 @@ test('any signed body is on disk, byte for byte, when it is accepted, and never 
       const isDue = ['webhook.landed', 'webhook.set_aside'].includes(logged?.event ?? '');
       if (isDue) expect(kept.some((one) => bytes.equals(one) || bytes.subarray(3).equals(one))).toBe(true);
     }),
-    { seed: 2026, numRuns: 60 },
+    { seed: 2026, numRuns: 60 * RUNS_FACTOR },
   );
   expect(JSON.stringify(site.logs)).not.toContain(SECRET);
 });
@@ -45,7 +46,7 @@ test('any forged signature header is refused, without logging a secret', async (
     fc.asyncProperty(header, async (signature) => {
       expect([400, 401]).toContain(await site.post(buildEvent('evt'), { signature }));
     }),
-    { seed: 2026, numRuns: 60 },
+    { seed: 2026, numRuns: 60 * RUNS_FACTOR },
   );
   expect(await site.list('events')).toEqual([]);
   expect(JSON.stringify(site.logs)).not.toContain(SECRET);
