@@ -1,8 +1,8 @@
-/** Two lakes table by table, by what lake.json names: no code of the lake's own reads them. */
+/** Compares two lakes table by table. Reads the files that lake.json lists, without the code that wrote them. */
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { listPublishedFiles } from '../front/published-files.js';
 
-/** Columns whose values two builds may make otherwise from the same bytes, and why. */
+/** Columns in which two builds may write different values for the same landed data, and why. */
 export interface Allowance {
   table: string;
   columns: readonly string[];
@@ -15,7 +15,7 @@ export interface Difference {
   lines: string[];
 }
 
-/** Columns that by nature differ where a run was continued. What a rebuild makes again differs in none. */
+/** Columns that differ after a run was continued. A rebuild must write the same values in all columns. */
 export const CONTINUED: readonly Allowance[] = [
   { table: 'check_results', columns: ['seconds'], reason: 'a check is timed by the clock of the machine' },
 ];

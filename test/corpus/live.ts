@@ -1,12 +1,13 @@
 /**
- * Lives one life with the pinned build, beside whose tests a copy of this file stands: `live.ts <life as JSON> <folder>`.
- * The folder gets the lake with every landing, the pipeline file, and where the life is stopped, the lake of then, what
- * the service answers afterwards, and the lake that the run leaves.
+ * Runs one simulated history with the pinned build, whose tests get a copy of this file: `live.ts <life as JSON>
+ * <folder>`. Writes the lake with all landings and the pipeline file to the folder. If the history stops in the middle
+ * of a run, it also writes the lake at that moment, the service's later responses, and the lake after the run continued.
  */
 import '../one-thread.js';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { syncWithWings } from '../../src/wings/index.js';
 import { createSeeded } from '../seeded.js';
 import { addItem, record } from '../sim/events.js';
 import { hideOne, leaveAndReturn, renameDataset, renameSite, step } from '../sim/life.js';
@@ -21,7 +22,7 @@ const ITEMS = 30;
 const ROUNDS = 3;
 const EVENTS_A_ROUND = 14;
 const KEPT_DAYS = 10_000;
-/** It stands still while a run is stopped and goes on, so that both builds read the same times. */
+/** Stops the clock while a run is stopped and continued, so that both builds read the same times. */
 const standing = ({ io }: Simulation) => {
   const now = io.now();
   return { ...io, now: () => now };
@@ -33,8 +34,8 @@ const simulation = await openSimulation({ items: ITEMS, ...life });
 const { world, pipeline, lakePath } = simulation;
 const random = createSeeded(life.seed + 29);
 let events = 0;
-/** The newest change of which a webhook told. */
-let told = world.changes.at(-1)?.id ?? 0n;
+/** The newest change that a webhook has delivered. */
+let delivered = world.changes.at(-1)?.id ?? 0n;
 
 function writePipeline(): void {
   const { source, lake, analysis, checks, proof } = pipeline;
@@ -56,12 +57,12 @@ function writePipeline(): void {
   writeFileSync(path.join(folder, 'pipeline.yaml'), JSON.stringify(values, null, 2));
 }
 
-/** Lands an event as the receiver does: its raw body, under the hash of its id. */
+/** Stores an event as the receiver does: its raw body, in a file named by the hash of its id. */
 function landEvent(): void {
-  const news = world.changes.filter(({ id }) => id > told && random.fraction() < 0.6);
+  const news = world.changes.filter(({ id }) => id > delivered && random.fraction() < 0.6);
   const last = news.at(-1);
   if (last === undefined) return;
-  told = last.id;
+  delivered = last.id;
   const id = `evt_${++events}`;
   const write = createWriter(world.habits, random).page;
   const changes = news.map((change) => write(viewChange(world, change))).join(',');
@@ -71,7 +72,7 @@ function landEvent(): void {
   writeFileSync(path.join(inbox, createHash('sha256').update(id).digest('hex').slice(0, 40)), body);
 }
 
-/** An item is offered in a currency that does not exist: a gate holds the batch until somebody lets it through. */
+/** Offers an item in a currency that doesn't exist. A gate then holds the batch until it is waived. */
 async function runHeld(): Promise<void> {
   const item = addItem(world);
   item.currency = 'XXQ';
@@ -82,10 +83,7 @@ async function runHeld(): Promise<void> {
   );
   if (refusal !== 'gate_failed') throw new Error(`${life.name}: no gate holds the batch`);
   for (let n = 0; n < 3; n++) step(world);
-  const { syncPipeline } = (await import(new URL('../../src/run/sync.js', import.meta.url).href)) as {
-    syncPipeline: (...parts: unknown[]) => Promise<unknown>;
-  };
-  await syncPipeline(pipeline, simulation.io, undefined, { publishHeld: true });
+  await syncWithWings(pipeline, simulation.io, undefined, { publishHeld: true });
   item.currency = 'EUR';
   record(world, item, 'CHANGED', { currency: ['XXQ', 'EUR'] }, undefined);
 }

@@ -1,4 +1,4 @@
-/** Lives the lives with the pinned build: a worktree of its commit in a temporary folder, which goes afterwards. */
+/** Runs the histories with the pinned build, in a temporary worktree of its commit that is removed afterwards. */
 import { execFile, execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,21 +8,21 @@ import { promisify } from 'node:util';
 import { runSideBySide } from '../../src/io/side-by-side.js';
 import type { CorpusLife } from './lives.js';
 
-/** The last commit in which the steps of a run met in names instead of values. */
-export const PINNED = 'f24299f';
+/** A commit that writes the current format of lakes. Pin a newer one whenever the format changes. */
+export const PINNED = 'ffb5eaee';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** They go into the worktree, whose tests do not have them. */
+/** Files copied to the worktree, so that both builds run the same histories. */
 const ADDED = ['live.ts', 'lives.ts', 'recorded-answers.ts'];
 
 export interface MakeOptions {
-  /** Gets a folder a life. */
+  /** The folder that gets one folder for each history. */
   cache: string;
-  /** The packages of the pinned build. */
+  /** The `node_modules` folder of the pinned build. */
   modules: string;
   workers: number;
 }
 
-/** Makes the lives that the cache lacks. */
+/** Runs the histories that the cache doesn't contain. */
 export async function makeLives(lives: readonly CorpusLife[], { cache, modules, workers }: MakeOptions): Promise<void> {
   const missing = lives.filter(({ name }) => !existsSync(path.join(cache, name)));
   if (missing.length === 0) return;
@@ -33,7 +33,7 @@ export async function makeLives(lives: readonly CorpusLife[], { cache, modules, 
   try {
     symlinkSync(modules, path.join(tree, 'node_modules'));
     const program = path.join(tree, 'test', 'corpus');
-    mkdirSync(program);
+    mkdirSync(program, { recursive: true });
     for (const name of ADDED) copyFileSync(path.join(ROOT, 'test', 'corpus', name), path.join(program, name));
     mkdirSync(cache, { recursive: true });
     await runSideBySide(workers, missing, async (life) => {
@@ -48,7 +48,7 @@ export async function makeLives(lives: readonly CorpusLife[], { cache, modules, 
   }
 }
 
-/** Runs a TypeScript program with the packages of the folder. Returns what it wrote where it failed. */
+/** Runs a TypeScript program in a folder. Returns its output if it fails. */
 export function runProgram(args: readonly string[], cwd: string): Promise<string | undefined> {
   const options = { cwd, env: { ...process.env, PRICELAKE_API_KEY: 'sim-key' }, maxBuffer: 1 << 28 };
   return promisify(execFile)(process.execPath, ['--import', 'tsx', ...args], options).then(

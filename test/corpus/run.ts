@@ -1,5 +1,5 @@
 /**
- * The corpus: twenty simulated lives that a pinned build lived, and the present code over their landings.
+ * Rebuilds the lakes of twenty simulated histories, which a pinned build ran, with the current code, and compares them.
  * npm run corpus [-- --only plain,held] [--cache <folder>] [--modules <node_modules of the pinned build>] [--workers 2]
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 const scratch = mkdtempSync(path.join(tmpdir(), 'pricelake-corpus-'));
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
 
-/** What the present code makes of one life, or why it makes nothing. */
+/** The lake that the current code made of one history, or the reason why it made none. */
 type Attempt = { lake: string } | { refusal: string };
 
 async function rebuild({ name }: CorpusLife): Promise<Attempt> {
