@@ -7,7 +7,7 @@ import type { Answer } from './transport.js';
 
 type RefusedAnswer = Omit<Answer, 'body'> & { body: Buffer };
 
-/** What is read from an error response (API §7). */
+/** The facts that are read from an error response (API §7). */
 interface ErrorBody {
   /** False if the response isn't from the API, for example if it is a proxy's error page. */
   genuine: boolean;

@@ -20,7 +20,7 @@ export interface Check {
   description: string;
   /** The text that follows the number of violations, such as `[price is|prices are] below zero`. */
   found?: string | undefined;
-  /** What the user should do if the check fails. */
+  /** Advice for the user if the check fails. */
   next: string;
   parameters: CheckParameter[];
   /**

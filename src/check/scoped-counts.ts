@@ -6,7 +6,7 @@ import type { CheckCounts } from './run.js';
 import type { ConfiguredCheck } from './settings.js';
 import { countWithinRun } from './within-run.js';
 
-/** What a run has changed, for checks that run before its rows are published. */
+/** The changes of a run, for checks that run before its rows are published. */
 export interface RunScope {
   /** The numbers that the previous run has saved. */
   kept: KeptCounts;

@@ -59,7 +59,9 @@ interface LakeSettings {
   tables: { items?: { partitionBy: string[] } | undefined };
 }
 
-/** How long a source may stay unseen: a number of seconds (0 for unlimited), or a multiple of its usual interval. */
+/**
+ * The time that a source may stay unseen: a number of seconds (0 for unlimited), or a multiple of its usual interval.
+ */
 export type StaleAfter = { seconds: number } | { intervals: number };
 
 interface AnalysisSettings {

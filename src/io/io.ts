@@ -31,7 +31,7 @@ export interface Progress {
   /** True if `totalRows` is an estimate. */
   isEstimate?: boolean;
   bytes: number;
-  /** What `rows` counts; defaults to rows. */
+  /** The things that `rows` counts; rows by default. */
   unit?: 'rows' | 'items' | 'tables' | 'checks';
   done?: boolean;
   /** Only for `run`, which doesn't count rows: the duration and the rows of earlier runs in the same mode. */

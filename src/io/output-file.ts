@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { syncFile, syncFolder } from './durable.js';
 import { hasSystemCode, PricelakeError } from './errors.js';
 
-/** Where an output file is written. */
+/** The paths of an output file. */
 export interface OutputPlace {
   /** The file to write: a temporary file beside the target, or the target itself if it is a device or a pipe. */
   path: string;

@@ -9,9 +9,9 @@ export interface ListingPlan extends Pick<EntryOf<'listing.plan'>, 'news' | 'rea
   isPolled: boolean;
 }
 
-/** How far the listing states of a dataset are determined: count, plan, read, then count again. */
+/** The progress in determining the listing states of a dataset: count, plan, read, then count again. */
 export interface ListingProgress {
-  /** How often the service's counts were requested. `counts` is the last response. */
+  /** The number of requests for the service's counts. `counts` is the last response. */
   timesCounted: number;
   counts: Pick<EntryOf<'listing.counts'>, 'answer' | 'returnsRemovals'> | undefined;
   plans: readonly ListingPlan[];

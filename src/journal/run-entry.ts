@@ -62,7 +62,7 @@ export const runEntry = z.discriminatedUnion('type', [
     /** The id of an earlier change, after which the feed is read again. */
     overlap: int64Text.optional(),
   }),
-  /** How a process copies all items or reads changed items in full, and the reason for this choice. */
+  /** The way in which a process copies all items or reads changed items in full, and the reason for this choice. */
   asked('chosen', { what: z.enum(['copy', 'hydration']), way: z.string(), reason: z.string() }),
   /** The time at which rows were first computed. Later attempts use the same time for sites, rejects and removals. */
   note('normalize', {

@@ -46,7 +46,7 @@ export interface Action {
   txn?: { appId: string; version: number | bigint; lastUpdated?: number | bigint | null } | null;
   metaData?: MetaData | null;
   protocol?: Protocol | null;
-  /** What the program that wrote the commit says about it. The values may have any type. */
+  /** Facts from the program that wrote the commit. The values may have any type. */
   commitInfo?: Partial<Record<'operation' | 'engineInfo' | 'timestamp' | 'runId', unknown>> | null;
 }
 

@@ -5,7 +5,7 @@ import type { Lake } from '../tables/layout.js';
 import { readChain, STALE_MS } from './lock.js';
 import { isAlive } from './process-identity.js';
 
-/** What this process can find out about the holder of a lake's lock. */
+/** The facts that this process can find out about the holder of a lake's lock. */
 export interface LockState {
   pid: number;
   host: string;

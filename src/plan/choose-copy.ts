@@ -21,8 +21,8 @@ export interface CopyFacts {
 }
 
 /**
- * How all items are copied: by exports, or by pages of 500 items (API §4, /items). `thisMonth` is false if the pages
- * need the calls of several months. With `wait`, `refusal` says why no copy may begin, and until when.
+ * The way in which all items are copied: by exports, or by pages of 500 items (API §4, /items). `thisMonth` is false if
+ * the pages need the calls of several months. With `wait`, `refusal` says why no copy may begin, and until when.
  */
 export type CopyChoice =
   | { route: 'export' | 'pages'; reason: string; thisMonth: boolean }

@@ -5,7 +5,7 @@ import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
 import { explainBroken, refuseBroken } from './broken-exports.js';
 
 export interface HydrationFacts {
-  /** What the run may still use. If it is undefined, exports aren't allowed, and calls are unlimited. */
+  /** The calls and rows that the run may still use. If undefined, exports aren't allowed, and calls are unlimited. */
   allowance: Allowance | undefined;
   /** The number of calls made since `allowance` was read. */
   callsMade: bigint;

@@ -21,7 +21,7 @@ export interface RunPlan {
   checksDatasets: boolean;
   /** The datasets and the feed that the low watermark covers; undefined if the run reads only the feed. */
   lowWatermark: { parts: Dataset[]; feed: 'none' | 'known' | 'new' } | undefined;
-  /** How items are copied; undefined if no dataset is copied. */
+  /** The plan for copying items; undefined if no dataset is copied. */
   copy: CopyPlan | undefined;
   /** The polls that follow the copy, in order. */
   polls: PollPlan[];

@@ -18,7 +18,7 @@ interface SeenPages {
 
 type Remembered = Pick<LakeMemory, 'longestPage' | 'deniedMoreAt'>;
 
-/** What earlier runs observed about page lengths and `hasMore`, from the lake's saved state. */
+/** The observations of earlier runs about page lengths and `hasMore`, from the lake's saved state. */
 export interface PageMemory extends Pick<Memory, 'append'> {
   readonly state: Remembered;
 }

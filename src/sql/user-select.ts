@@ -4,8 +4,8 @@ import { asTree, listTrees, parseSelect, type Tree, toName, walkTree } from './q
 import { parseReading, prepareSelect } from './read-only-sql.js';
 
 /**
- * What a user's SELECT may read. `tables` allows neither files nor functions whose result may have any size. `files`
- * also allows table functions that read the files to which `lockDown` limits the database.
+ * The things that a user's SELECT may read. `tables` allows neither files nor functions whose result may have any size.
+ * `files` also allows table functions that read the files to which `lockDown` limits the database.
  */
 export type Reach = 'tables' | 'files';
 

@@ -91,8 +91,8 @@ export function isExactName(name: string, parent = ''): boolean {
 }
 
 /**
- * How well a field matches a path in Item. `maybe` counts only if no other field of the row is `sure`. Standard
- * spellings are `sure`, so if a row has both `price` and `Price`, `price` is the price.
+ * The certainty that a field matches a path in Item. `maybe` counts only if no other field of the row is `sure`.
+ * Standard spellings are `sure`, so if a row has both `price` and `Price`, `price` is the price.
  */
 export type Fit = 'sure' | 'maybe' | undefined;
 

@@ -97,7 +97,7 @@ export interface StagedFile extends DataFile {
   stagedAt: string;
 }
 
-/** What a commit changes: the files that it adds to a table, and the files that it removes. */
+/** The changes of a commit: the files that it adds to a table, and the files that it removes. */
 export interface FileChange {
   table: TableName;
   add: StagedFile[];
@@ -155,7 +155,7 @@ export interface TableState {
   hasOlderFiles: boolean;
 }
 
-/** How a published table differs from its contract, schemas/<table>.yaml. */
+/** The differences between a published table and its contract, schemas/<table>.yaml. */
 export interface ColumnDifference {
   missing: string[];
   /** The columns that the contract doesn't contain. */
@@ -169,13 +169,15 @@ export interface ColumnDifference {
  */
 export const LAG_MS = 3600 * 1000;
 
-/** How a run updates the lake: by a complete copy, by the feed, or by a poll of recently changed items. */
+/**
+ * The modes in which a run updates the lake: by a complete copy, by the feed, or by a poll of recently changed items.
+ */
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
 /**
- * Where changes come from, as the column `origin` of history records it. An `early` change may arrive before the feed
- * returns it. A `past` change may be older than the lake.
+ * The places that changes come from, as the column `origin` of history records it. An `early` change may arrive before
+ * the feed returns it. A `past` change may be older than the lake.
  */
 export const ORIGIN = { feed: 'feed', early: 'webhook', past: 'history' } as const;
 export type ChangeOrigin = (typeof ORIGIN)[keyof typeof ORIGIN];

@@ -4,8 +4,8 @@ import { join, sql } from '../sql/sql.js';
 import type { ItemReads } from './typed-rows.js';
 
 /**
- * How much later a change's `observedAt` is than `lastChangedAt` in the row of its item. The API document doesn't say
- * that the two are equal.
+ * The time by which a change's `observedAt` is later than `lastChangedAt` in the row of its item. The API document
+ * doesn't say that the two are equal.
  */
 export interface FeedSkew {
   /** The difference in microseconds; null if it couldn't be measured. SQL then assumes two minutes. */

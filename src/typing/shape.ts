@@ -17,7 +17,7 @@ import {
 } from '../tables/item-names.js';
 
 /**
- * Where a downloaded row contains each value of an item. The API document lists the fields of Item, but not those of an
+ * The places of an item's values in a downloaded row. The API document lists the fields of Item, but not those of an
  * export row, so every plausible name is recognized: nested as in Item, or flat (`siteId`, `site_id`, `site.id`).
  */
 export interface Shape {
@@ -54,7 +54,7 @@ function haveEqualNames(names: Iterable<string>): boolean {
 /** JSON rows have typed values; CSV rows have only text. */
 export type RowKind = 'json' | 'csv';
 
-/** What a sample of rows shows about a top-level field. */
+/** The facts about a top-level field in a sample of rows. */
 export interface ObservedField {
   subfields: Set<string>;
   /** True if any value was neither null nor an object. */

@@ -31,7 +31,7 @@ export interface TypedFile {
 }
 
 /**
- * Where rows come from. `export` and `page` rows are complete items, read before the run's changes. `reread` rows are
+ * The source of a row. `export` and `page` rows are complete items, read before the run's changes. `reread` rows are
  * complete items that were read after them. The other origins are changes.
  */
 export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;

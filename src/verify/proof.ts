@@ -32,7 +32,7 @@ export interface Proof {
   name: string;
   /** A sentence that is true for every intact lake. */
   claims: string;
-  /** What to do after a failure; defaults to rebuilding the tables. */
+  /** The next step after a failure; by default, a rebuild of the tables. */
   next?: string;
   /** Reports findings. Returns the number of things that were checked, and what they are. */
   prove(context: VerifyContext, report: Report): Promise<Looked>;

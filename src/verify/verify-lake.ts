@@ -38,7 +38,7 @@ const KEPT = 20;
 export interface ProofResult {
   name: string;
   claims: string;
-  /** What to do after a failure; undefined for the default, which is a rebuild. */
+  /** The next step after a failure; undefined for the default, which is a rebuild. */
   next?: string | undefined;
   looked: bigint;
   of: string;

@@ -21,7 +21,7 @@ export const accountPlan = planInfo
 /** The account's plan (API §2, PlanInfo). */
 export type AccountPlan = z.output<typeof accountPlan>;
 
-/** What is needed to read the account. */
+/** The things that are needed to read the account. */
 interface Caller {
   client: ApiClient;
   io: Io;

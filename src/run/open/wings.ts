@@ -81,7 +81,7 @@ export interface MergedItems {
   changed: bigint | undefined;
 }
 
-/** What a run changes in the copied tables. */
+/** The changes that a run makes in the copied tables. */
 export interface CopiedNews {
   merge: MergedItems;
   /** Sources that became stale, or are no longer stale. */

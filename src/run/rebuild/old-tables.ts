@@ -7,7 +7,9 @@ import { type RelationFile, tableRelation, toRelationFile } from '../../sql/tabl
 import { type Lake, tablePath } from '../../tables/layout.js';
 import type { Applied, TableName } from '../../tables/table.js';
 
-/** What can be read of a table: `whole`, everything; `rest`, the rows that another program has left; `nothing`. */
+/**
+ * The part of a table that can be read: `whole`, everything; `rest`, the rows that another program has left; `nothing`.
+ */
 type Readable = 'whole' | 'rest' | 'nothing';
 
 /** The tables that a rebuild replaces. Some of them may be readable only in part. */
