@@ -190,11 +190,11 @@ export async function readPage(answer: Answer, request: Request, context: Attemp
     body = await collectBody(decodeBody(answer), LIMITS.pageBytes);
   } catch (error) {
     const { reason, cause } = explainFault(error, context.timeouts, context.cleaner);
-    throw breakOff(`${where}: the response broke off (${reason})`, context, cause);
+    throw breakOff(`${where}: the response was cut off (${reason})`, context, cause);
   }
   if (body === undefined) throw refuseJson(`${where}: the response is longer than ${LIMITS.pageBytes} bytes`);
   const state = judgeJson(body);
-  if (state === 'cut' && isUnframed(answer.headers)) throw breakOff(`${where}: the response broke off`, context);
+  if (state === 'cut' && isUnframed(answer.headers)) throw breakOff(`${where}: the response was cut off`, context);
   if (state !== 'whole')
     throw refuseJson(`${where}: the response is not JSON; it starts with ${showText(body, context.cleaner)}`);
   return body;
@@ -227,7 +227,7 @@ export async function* guardStream(answer: Answer, request: Request, context: At
     if (context.signal.aborted) throw explainStop(request.where);
     const { reason, cause } = explainFault(error, context.timeouts, context.cleaner);
     const facts = { midStream: true, receivedBytes: received, host: context.base.host, hint: 'Try again later.' };
-    const message = `${request.where}: the response broke off after ${received} bytes (${reason})`;
+    const message = `${request.where}: the response was cut off after ${received} bytes (${reason})`;
     throw new PricelakeError('unavailable', message, facts, { cause });
   }
 }

@@ -6,7 +6,7 @@ export function createOfflineClient(purpose: string): ApiClient {
   const refuse = async (path: string): Promise<never> => {
     throw new PricelakeError(
       'offline',
-      `${purpose} doesn't call the service, but the landing folder has no response from ${path}`,
+      `${purpose} doesn't call the service, but the run's downloads contain no response from ${path}`,
       { hint: 'Run `pricelake sync` without other options to fetch the missing response.' },
     );
   };

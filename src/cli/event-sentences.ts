@@ -11,7 +11,7 @@ const SENTENCES: Record<string, (facts: Facts) => string> = {
   'export.again': ({ shard, attempt, reason }) =>
     `export ${shard} was interrupted: ${reason}; retrying (attempt ${Number(attempt) + 1})`,
   'export.broken': ({ shard, runs, nextRunAt }) =>
-    `export ${shard} broke off in ${countOf(Number(runs), 'run')}; pricelake will retry it from ${(nextRunAt as Date).toISOString()}`,
+    `export ${shard} was interrupted in ${countOf(Number(runs), 'run')}; pricelake will retry it from ${(nextRunAt as Date).toISOString()}`,
   'export.overage_not_agreed': ({ blocks, agreed }) =>
     `the service charges for ${countOf(blocks as bigint, 'block')} of overage, but only ${String(agreed)} are allowed`,
   'run.resumed': ({ runId }) => `Continuing run ${runId}, which was interrupted`,

@@ -145,7 +145,7 @@ export function isOpen({ state }: LandedRun, isPublished: boolean): boolean {
   return state.stage !== 'ended' && (!isPublished || isPublishable(state));
 }
 
-export const NOTHING_LEFT = 'no line of it is left';
+export const NOTHING_LEFT = 'the journal has no lines left';
 
 /** Reads a run. Returns undefined if a crash prevented the journal's first line, before anything was downloaded. */
 export async function readRun(folder: string): Promise<LandedRun | undefined> {

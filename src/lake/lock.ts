@@ -167,7 +167,12 @@ function parseOwner(path: string, text: string): Owner {
   try {
     return ownerSchema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new PricelakeError('lake_invalid', `${path}: not a lock that pricelake wrote`, { hint: NO_LOCK }, { cause });
+    throw new PricelakeError(
+      'lake_invalid',
+      `${path}: pricelake did not write this lock`,
+      { hint: NO_LOCK },
+      { cause },
+    );
   }
 }
 

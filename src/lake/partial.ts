@@ -22,7 +22,7 @@ export async function readPartial(lake: Lake): Promise<Partial | undefined> {
   try {
     return partialSchema.parse(JSON.parse(text));
   } catch (cause) {
-    const what = `${file}: not a note that this version of pricelake wrote`;
+    const what = `${file}: this version of pricelake did not write this file`;
     throw new PricelakeError('lake_invalid', what, { hint }, { cause });
   }
 }

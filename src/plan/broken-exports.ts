@@ -55,7 +55,7 @@ export function explainBroken(broken: BrokenExport): string {
     return `${reason}; export ${name} announced ${rows} rows at ${at.toISOString()}; pricelake won't request ${format} exports again, so set source.export to ndjson`;
   }
   const inRuns = runs === 1 ? 'one run' : `${runs} runs`;
-  return `export ${name} broke off in ${inRuns}, last at ${at.toISOString()} (${rows} rows announced in total); pricelake will retry it from ${findRetryAt(broken).toISOString()}`;
+  return `export ${name} was interrupted in ${inRuns}, last at ${at.toISOString()} (${rows} rows announced in total); pricelake will retry it from ${findRetryAt(broken).toISOString()}`;
 }
 
 export interface ExportMemory {

@@ -56,7 +56,9 @@ export function planHydration(
 ): { choice: HydrationChoice; refusal: PricelakeError | undefined } {
   const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, callsMade);
   const rowsLeft = allowance === undefined ? 0n : countRowsLeft(allowance);
-  const withoutExport = isTaken ? 'the export already taken lacks the rest' : broken && explainBroken(broken);
+  const withoutExport = isTaken
+    ? 'the export that was downloaded lacks the remaining items'
+    : broken && explainBroken(broken);
   const choice = chooseWay(changed, { callsLeft, rowsLeft, ratePerSecond }, withoutExport);
   const isShort = callsLeft !== null && BigInt(choice.calls) > callsLeft;
   return { choice, refusal: broken !== undefined && isShort ? refuseBroken(broken) : undefined };
@@ -66,7 +68,7 @@ export function planHydration(
 function chooseWay(
   { needed, pages, rows }: ChangedItems,
   limits: Limits,
-  withoutExport = pages > 0 ? undefined : "an export has no rows that the pages haven't shown",
+  withoutExport = pages > 0 ? undefined : 'an export would contain only rows that the pages have shown',
 ): HydrationChoice {
   if (needed === 0) return { way: 'none', calls: 0, rows: 0n, reason: 'no items are needed' };
   const single: HydrationChoice = { way: 'items', calls: needed, rows: 0n, reason: '' };
@@ -80,7 +82,7 @@ function chooseWay(
   const why =
     chosen === exported || isAffordable
       ? `instead of ${showCost(other)}`
-      : 'because an export takes more rows than are left';
+      : 'because an export needs more rows than are left';
   const left = `left: ${showLeft(limits.callsLeft)} calls and ${showLeft(limits.rowsLeft)} export rows`;
   return { ...chosen, reason: `${showCost(chosen)} ${why}; ${left}` };
 }

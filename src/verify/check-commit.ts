@@ -54,8 +54,8 @@ function checkMetaData(
   { id, format, schemaString, partitionColumns }: NonNullable<Action['metaData']>,
   fail: (what: string) => void,
 ): void {
-  if (state.id !== undefined && id !== state.id) fail(`says that the table's id is ${id}; before, it was ${state.id}`);
-  if (format?.provider !== 'parquet') fail(`says that files are ${String(format?.provider)}, not parquet`);
+  if (state.id !== undefined && id !== state.id) fail(`gives the table's id as ${id}, but it was ${state.id} before`);
+  if (format?.provider !== 'parquet') fail(`gives the files' format as ${String(format?.provider)}, not parquet`);
   const fields = readFields(schemaString);
   if (fields === undefined) fail('has an invalid schema');
   if (fields === undefined) return;

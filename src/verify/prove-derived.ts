@@ -53,7 +53,7 @@ export const derivedProof: Proof = {
         else
           report({
             table,
-            what: `${counts.stale} rows don't follow from ${reads.join(' and ')}, and ${missing} that do are missing`,
+            what: `${counts.stale} rows aren't in the result of its query over ${reads.join(' and ')}, and ${missing} rows of the result are missing`,
           });
       }
     }
@@ -96,7 +96,7 @@ export const countProof: Proof = {
       context.signal.throwIfAborted();
       const found = await countRows(graph, configured, NAMED_TABLES);
       if (found.violations === violations) continue;
-      const what = `says ${violations} violations of ${configured.check.name}; there are ${found.violations}. Remove its lines of type "counts": the next run counts all rows`;
+      const what = `records ${violations} violations of ${configured.check.name}, but there are ${found.violations}. Remove its lines of type "counts"; the next run then counts all rows`;
       report({ table: 'items', file: `_pricelake/${FILE}`, what });
     }
     return { count: BigInt(kept.length), of: 'checks' };

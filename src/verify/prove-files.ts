@@ -25,7 +25,8 @@ export const fileProof: Proof = {
       const what = await compareBytes(tablePath(context.lake, table.table, file.path), file);
       if (what !== undefined) report({ table: table.table, file: `${table.table}/${file.path}`, what });
     }
-    const notes = otherFiles === 0 ? [] : [`not checkable: ${otherFiles} files of other programs have no checksum`];
+    const notes =
+      otherFiles === 0 ? [] : [`${otherFiles} files of other programs have no checksum, so they were not checked`];
     return { count, of: 'files', notes };
   },
 };

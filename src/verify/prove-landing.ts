@@ -10,7 +10,7 @@ const MEMORY = 'memory.ndjson';
 export const landingProof: Proof = {
   name: 'landing',
   claims:
-    'The input of a rebuild is unchanged: the journal of every kept run, and every byte that it names, are as they were written. So are the lines of the memory of the lake.',
+    'The input of a rebuild is unchanged: the journal of every kept run, and every byte that it names, are as they were written. So is the saved state of the lake.',
   next: "If the run is published, only `pricelake lake rebuild` would read these bytes: move its folder away. If it isn't, `pricelake sync` continues it, or says what to do.",
   async prove(context, report) {
     const kept = (await readdir(privatePath(context.lake, 'landing')).catch(ignoreMissing)) ?? [];
@@ -34,7 +34,7 @@ export const landingProof: Proof = {
       if (found.endedAt === undefined && isPublished && found.faults.length === 0) {
         fail(
           'journal.ndjson',
-          "doesn't say that the run has ended, but it was published: its end is cut off, or a sync is continuing it",
+          "doesn't record that the run has ended, but the run was published: the journal is cut off, or a sync is continuing the run",
         );
       }
     }

@@ -19,7 +19,7 @@ export const cursorProof: Proof = {
     for (const row of rows) {
       const { run_number, run_id, cursor_from, cursor_to, written } = row as Record<string, bigint | null>;
       const fail = (what: string) => report({ table: 'runs', what: `run ${run_id} ${what}` });
-      if (run_number === number) fail(`has number ${number}, like the run before it`);
+      if (run_number === number) fail(`has number ${number}, as the run before it does`);
       if (!cursors.includes(cursor_from ?? null)) {
         fail(`continued from cursor ${cursor_from}; the run before it had reached ${cursors.at(-1)}`);
       }
@@ -38,7 +38,7 @@ async function compareTables({ db, tables }: VerifyContext, cursors: (bigint | n
     if (tables.has(table) && !cursors.includes(at)) {
       report({
         table,
-        what: `is at cursor ${at}; the last run reached ${cursors.at(-1)}. A sync finishes an interrupted run`,
+        what: `is at cursor ${at}, but the last run reached ${cursors.at(-1)}. If that run was interrupted, a sync finishes it`,
       });
     }
   }
@@ -46,7 +46,7 @@ async function compareTables({ db, tables }: VerifyContext, cursors: (bigint | n
   const id = newest?.id as bigint | null;
   const { cursor, ahead = 0n } = readApplied(tables.get('history'));
   if (id !== null && cursor !== undefined && id > cursor && id > ahead)
-    report({ table: 'history', what: `holds change ${id} behind cursor ${cursor}, and notes none ahead of it` });
+    report({ table: 'history', what: `contains change ${id}, but its log records no change beyond cursor ${cursor}` });
 }
 
 export const equationProof: Proof = {

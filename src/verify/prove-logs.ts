@@ -12,7 +12,7 @@ import type { ReplayedTable } from './replayed-table.js';
 export const logProof: Proof = {
   name: 'logs',
   claims:
-    'Every log can be replayed from its beginning; entries say who wrote them and are as they were written; checkpoints match the replay, and columns match schemas/; no other program changed a row.',
+    'Every log can be replayed from its beginning; entries name their writers and are unchanged; checkpoints match the replay, and columns match schemas/; no other program changed a row.',
   async prove(context, report) {
     for (const finding of context.logFindings) report(finding);
     const pointer = await readPointer(context.lake).catch(() => undefined);
@@ -72,7 +72,7 @@ async function compareCheckpointPointer(
   const name = `${String(pointer.version).padStart(20, '0')}.checkpoint.parquet`;
   const path = tablePath(lake, table, '_delta_log', name);
   const info = await stat(path).catch(ignoreMissing);
-  if (info === undefined) return report({ table, file, what: `names ${name}, which is not there` });
+  if (info === undefined) return report({ table, file, what: `names ${name}, which does not exist` });
   const rows = await readRows(path).catch(() => undefined);
   const adds = rows?.filter(({ add }) => add != null).length;
   const sum = pointer.tags?.['pricelake.sha256'];

@@ -24,7 +24,7 @@ export const pointerProof: Proof = {
   async prove(context, report) {
     await compareMarker(context, report);
     if (context.tables.size === 0 && (await readPointer(context.lake).catch(() => 'damaged')) === undefined)
-      return { count: 1n, of: 'files', notes: ['no run has published yet: lake.json is written by the first one'] };
+      return { count: 1n, of: 'files', notes: ['no run has published yet; the first one writes lake.json'] };
     const states = await readOwnStates(context);
     await comparePointer(context, states, report);
     await compareCatalog(context, states, report);
@@ -82,7 +82,7 @@ function reportDifferences(file: string, isOther: boolean, report: Report, compa
 }
 
 const NOT_COMPARED =
-  'lake.json and catalog.sql were not compared letter by letter: another version wrote them, or tables are damaged';
+  'the text of lake.json and catalog.sql was not compared: another version wrote them, or tables are damaged';
 
 function comparePointed({ tables }: VerifyContext, pointer: Pointer, report: Report): void {
   const number = readApplied(tables.get('runs')).run;
@@ -100,11 +100,11 @@ function comparePointed({ tables }: VerifyContext, pointer: Pointer, report: Rep
       fail(`lists version ${pointed.version}, but the table is at version ${state.version}`);
     else compareFiles(state, pointed.files, fail);
     const rows = pointed?.files.reduce((sum, file) => sum + file.rows, 0n);
-    if (rows !== pointed?.rows) fail(`says ${pointed?.rows} rows; its files have ${rows}`);
+    if (rows !== pointed?.rows) fail(`records ${pointed?.rows} rows, but its files have ${rows}`);
   }
   const cursor = readApplied(tables.get('history')).cursor ?? null;
   if (pointer.cursor !== cursor) {
-    report({ file: POINTER, what: `has cursor ${pointer.cursor}; history is at ${cursor}` });
+    report({ file: POINTER, what: `has cursor ${pointer.cursor}, but history is at ${cursor}` });
   }
 }
 

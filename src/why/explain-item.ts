@@ -19,10 +19,10 @@ const COMPUTED: Record<string, string> = {
   gtin14: 'gtin, if its check digit is right',
   product_id: 'gtin, else brand and mpn',
   is_listed: 'removed_at and gone_at: true while both are null',
-  gone_at: 'a complete copy, or a read of the item, that lacked it',
+  gone_at: "a complete copy or a read of the item that didn't return it",
   extra: "fields that the API document doesn't define",
-  read_at: 'our clock, when the row was last read whole',
-  change_id: 'the last change that was applied to the row after that',
+  read_at: "this machine's clock when the row was last read in full",
+  change_id: 'the last change that was applied to the row after the last full read',
   run_id: 'the run that wrote the row',
 };
 
@@ -50,11 +50,11 @@ export function explainItem(column: string, { item, changes, landed }: ItemFacts
   if (base !== undefined) return explainDifferent(column, item, base);
   const readAt = toText(item.read_at);
   if (readAt === null) {
-    const note = 'the row comes only from the feed, and no change names this value';
+    const note = 'the row comes only from the feed, and no change contains this value';
     return { column, value, how: 'unknown', by: undefined, note };
   }
-  const also = last?.change?.id == null ? '' : `; change ${last.change.id} said the same`;
-  const note = `the row was read whole at ${readAt}, by a run whose landing is no longer kept here (landing.keep)${also}`;
+  const also = last?.change?.id == null ? '' : `; change ${last.change.id} set the same value`;
+  const note = `the row was read in full at ${readAt}, by a run whose downloads are no longer kept here (landing.keep)${also}`;
   return { column, value, how: 'read', by: undefined, note };
 }
 
@@ -85,7 +85,7 @@ function beginOf(runId: string): number {
 /** Explains a value that differs from the downloaded text: it was cast to another type, or set by a later change. */
 function explainDifferent(column: string, row: Row, base: Assertion): ExplainedValue {
   const value = toText(row[column]);
-  const note = `the landed text was cast exactly (pipelines/models/items.sql)${isSetByChange(column) ? ', or a later change moved it' : ''}`;
+  const note = `the downloaded text was converted exactly (pipelines/models/items.sql)${isSetByChange(column) ? ', or a later change set the value' : ''}`;
   return { column, value, how: 'read', by: base, note };
 }
 
@@ -98,6 +98,6 @@ function findBase(row: Row, reads: readonly Assertion[]): Assertion | undefined 
 
 export function noteMissing({ place, runId }: Assertion, { kept }: LandedRows): string | undefined {
   if (place !== undefined) return undefined;
-  if (kept.has(runId)) return `the landing of run ${runId} has no line that names it`;
-  return `the landing of run ${runId} is no longer kept here (landing.keep)`;
+  if (kept.has(runId)) return `the downloads of run ${runId} have no line with this change`;
+  return `the downloads of run ${runId} are no longer kept here (landing.keep)`;
 }

@@ -108,7 +108,8 @@ function explainChange(column: string, row: Row, landed: LandedRows): ExplainedV
   if (path === undefined) return compute(column, row, column === 'observed_date' ? 'observed_at' : 'the run');
   const value = toText(row[column]);
   if (row.origin === 'diff') {
-    const note = 'whole reads differ, but the feed has no change: the run compared them';
+    const note =
+      'the run compared a full read of the item with the lake, and no change in the feed explains the difference';
     return { column, value, how: 'computed', by: undefined, note };
   }
   const by = describeChange(row, value, path, landed.rows);

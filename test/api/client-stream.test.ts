@@ -117,7 +117,7 @@ test('bytes received before a fault are passed on', async () => {
   };
   const error = await catchError(read());
   expect(error.message).toMatch(
-    /^GET \/api\/v1\/export: the response broke off after 18 bytes \(the connection closed early\)$/,
+    /^GET \/api\/v1\/export: the response was cut off after 18 bytes \(the connection closed early\)$/,
   );
   expect(error.facts).toStrictEqual({
     midStream: true,

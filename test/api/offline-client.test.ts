@@ -9,7 +9,7 @@ test('a client without a network refuses every call, with the reason and a next 
   for (const call of calls) {
     await expect(call).rejects.toMatchObject({
       code: 'offline',
-      message: "rebuild doesn't call the service, but the landing folder has no response from /plan",
+      message: "rebuild doesn't call the service, but the run's downloads contain no response from /plan",
       facts: { hint: expect.stringContaining('pricelake sync') },
     });
   }

@@ -23,7 +23,7 @@ function startRaw(headers: string, body: string | Buffer) {
 test('a truncated page that only the closed connection ends is requested again, and then reported as broken off', async () => {
   const { client, urls, port } = await startRaw('', CUT);
   const error = await catchError(client.bytes('/items', {}));
-  expect(error.message).toBe('GET /api/v1/items: the response broke off, after 2 attempts');
+  expect(error.message).toBe('GET /api/v1/items: the response was cut off, after 2 attempts');
   expect(error.facts).toEqual({ host: `127.0.0.1:${port}`, hint: 'Try again later.', attempts: 2 });
   expect(urls).toHaveLength(2);
 });
@@ -32,7 +32,7 @@ test('the error for a page that breaks off has the connection fault as its cause
   const { client, urls } = await startRaw('content-length: 100\r\n', CUT);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.message).toBe(
-    'GET /api/v1/items: the response broke off (the connection closed early), after 2 attempts',
+    'GET /api/v1/items: the response was cut off (the connection closed early), after 2 attempts',
   );
   expect(error.cause).toBeInstanceOf(Error);
   expect(urls).toHaveLength(2);

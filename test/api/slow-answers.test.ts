@@ -20,7 +20,7 @@ describe('a service that sends single bytes slowly', () => {
     const error = await catchError(client.json('/plan', {}, z.unknown()));
     expect(error).toMatchObject({ code: 'unavailable', facts: { attempts: 2 } });
     expect(error.message).toContain(
-      'GET /api/v1/plan: the response broke off (still incomplete 0.05 s after its headers)',
+      'GET /api/v1/plan: the response was cut off (still incomplete 0.05 s after its headers)',
     );
     expect(urls).toHaveLength(2);
   });
@@ -40,7 +40,7 @@ describe('a service that sends single bytes slowly', () => {
     const error = await catchError(readAll(body));
     expect(error).toMatchObject({ code: 'unavailable', facts: { midStream: true } });
     expect(error.message).toMatch(
-      /broke off after \d+ bytes \(only \d+ bytes in 0\.05 s; at least 1000 are required\)/,
+      /was cut off after \d+ bytes \(only \d+ bytes in 0\.05 s; at least 1000 are required\)/,
     );
     expect(urls).toHaveLength(1);
   });

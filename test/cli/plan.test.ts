@@ -62,7 +62,7 @@ describe('pricelake plan', () => {
     for (let run = 0; run < 2; run++) await memory.note('all', { rows: 120n, reason: 'cut' });
     const error = await refuse({ maxOverage: 1 });
     expect(exitCodeOf(error)).toBe(75);
-    expect(error.message).toMatch(/^sync would stop: export all broke off in 2 runs, /);
+    expect(error.message).toMatch(/^sync would stop: export all was interrupted in 2 runs, /);
     expect(error.facts.nextRunAt).toEqual(new Date((memory.list()[0]?.at.getTime() ?? 0) + 3_600_000));
     await memory.forget('all');
   });

@@ -47,7 +47,7 @@ test('status shows what holds a batch, what has landed and what the plan has lef
   });
 });
 
-test('status shows how often an export broke off, what it cost, and when it is retried', async () => {
+test('status shows how often an export was interrupted, what it cost, and when it is retried', async () => {
   const memory = openExportMemory(
     await openMemory(await openLake(world.lakePath, { create: false }), createFakeIo()),
     createFakeIo(),
@@ -56,13 +56,13 @@ test('status shows how often an export broke off, what it cost, and when it is r
   for (let run = 0; run < 3; run++) await memory.note('all', { rows: 40n, reason: 'the connection closed early' });
   const { text, json } = await status();
   expect(text).toMatch(
-    /^export all broke off in 3 runs, last at 2026-11-20T12:00:00.000Z \(120 rows .*\); .* from 2026-11-20T14:00:00.000Z$/m,
+    /^export all was interrupted in 3 runs, last at 2026-11-20T12:00:00.000Z \(120 rows .*\); .* from 2026-11-20T14:00:00.000Z$/m,
   );
   expect(json.broken_exports).toMatchObject([
     { name: 'all', runs: 3, rows: 120, retry_at: '2026-11-20T14:00:00.000Z' },
   ]);
   await memory.forget('all');
-  expect((await status()).text).not.toContain('broke off');
+  expect((await status()).text).not.toContain('was interrupted in');
 });
 
 test('status shows who holds the lock, and whether that process is alive', async () => {

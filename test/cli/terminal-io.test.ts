@@ -119,7 +119,11 @@ describe('a sentence', () => {
   it.each([
     ['run.resumed', { runId: '1-x' }, 'Continuing run 1-x, which was interrupted'],
     ['items.stale', { items: 1n }, '1 item may be out of date; each run rereads them'],
-    ['export.broken', { shard: 'all', runs: 1, nextRunAt: at }, /^export all broke off in 1 run; .* 2026-11-20T09:00/u],
+    [
+      'export.broken',
+      { shard: 'all', runs: 1, nextRunAt: at },
+      /^export all was interrupted in 1 run; .* 2026-11-20T09:00/u,
+    ],
     [
       'export.overage_not_agreed',
       { blocks: 2n, agreed: 1n },

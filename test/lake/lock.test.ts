@@ -154,7 +154,7 @@ test.each(['', '{', '{"pid":1}', 'null'])(
     await writeFile(privatePath(lake, 'lock'), text);
     await expect(lockLake(lake, realIo)).rejects.toMatchObject({
       code: 'lake_invalid',
-      message: `${privatePath(lake, 'lock')}: not a lock that pricelake wrote`,
+      message: `${privatePath(lake, 'lock')}: pricelake did not write this lock`,
       facts: { hint: expect.stringContaining('delete the file') },
       cause: expect.any(Error),
     });

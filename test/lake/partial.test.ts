@@ -32,7 +32,7 @@ test('a partial marker with unknown fields is refused', async () => {
   await writeFile(privatePath(lake, 'partial.json'), '{"remote":"s3://bucket/lake","tables":["items"]}');
   await expect(readPartial(lake)).rejects.toMatchObject({
     code: 'lake_invalid',
-    message: `${privatePath(lake, 'partial.json')}: not a note that this version of pricelake wrote`,
+    message: `${privatePath(lake, 'partial.json')}: this version of pricelake did not write this file`,
     facts: { hint: expect.stringContaining('pricelake lake restore') },
   });
 });

@@ -47,14 +47,14 @@ describe('changed items are read', () => {
   test('without an export if the first page was the only one, because it has shown all rows', () => {
     expect(choose({ needed: 30, pages: 0, rows: 79n, callsLeft: 40n })).toMatchObject({
       way: 'items',
-      reason: "30 calls, because an export has no rows that the pages haven't shown",
+      reason: '30 calls, because an export would contain only rows that the pages have shown',
     });
   });
 
   test('without an export if there is a reason against it, even if that takes many calls', () => {
     expect(choose({ callsLeft: 41n, rowsLeft: 1_000_000n, isTaken: true })).toMatchObject({
       way: 'pages',
-      reason: '40 calls, because the export already taken lacks the rest',
+      reason: '40 calls, because the export that was downloaded lacks the remaining items',
     });
   });
 
@@ -66,6 +66,6 @@ describe('changed items are read', () => {
     expect(choose({}).reason).toBe(
       '40 calls instead of 1 call and 20,000 export rows; left: 1,000 calls and 100,000 export rows',
     );
-    expect(choose({ rowsLeft: 5n }).reason).toContain('because an export takes more rows than are left');
+    expect(choose({ rowsLeft: 5n }).reason).toContain('because an export needs more rows than are left');
   });
 });

@@ -99,7 +99,7 @@ describe('a lease', () => {
     await store.write(key(1), Buffer.from('{}'));
     expect(await failure(takeLease(store, makeNote(URL), io))).toMatchObject({
       code: 'lake_invalid',
-      message: `${URL}: ${key(1)} is not a lease that pricelake wrote`,
+      message: `${URL}: pricelake did not write the lease ${key(1)}`,
       facts: { hint: expect.stringContaining('delete the object') },
       cause: expect.any(Error),
     });

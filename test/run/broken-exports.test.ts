@@ -48,7 +48,7 @@ describe('an export that is always interrupted', () => {
     expect((second.facts.nextRunAt as Date).getTime() - Date.now()).toBeGreaterThan(HOUR_MS - 60_000);
     const ahead = await estimate();
     expect(ahead.steps.map(({ step }) => step)).toContain('pages');
-    expect(ahead.steps.find(({ step }) => step === 'pages')?.basis).toContain('export all broke off in 2 runs');
+    expect(ahead.steps.find(({ step }) => step === 'pages')?.basis).toContain('export all was interrupted in 2 runs');
     const { row } = await sync();
     expect(exports()).toBe(0);
     expect(row.export_rows_lost).toBe(240n);
@@ -64,7 +64,9 @@ describe('an export that is always interrupted', () => {
     await sync();
     expect(exports()).toBe(0);
     world.clock.days = 1.1 / 24;
-    expect((await estimate()).steps.find(({ step }) => step === 'export')?.basis).toContain('broke off in 2 runs');
+    expect((await estimate()).steps.find(({ step }) => step === 'export')?.basis).toContain(
+      'was interrupted in 2 runs',
+    );
     await syncError();
     expect(exports()).toBe(1);
     world.clock.days = 2 / 24;
@@ -87,7 +89,7 @@ describe('an export that is always interrupted', () => {
     const error = await syncError();
     expect([exports(), error.code, exitCodeOf(error)]).toEqual([0, 'snapshot_incomplete', 75]);
     expect(error.message).toMatch(
-      /^export all broke off in 2 runs, .* reading 1 page of \/items would give the same data/,
+      /^export all was interrupted in 2 runs, .* reading 1 page of \/items would give the same data/,
     );
     const { nextRunAt } = error.facts;
     expect((nextRunAt as Date).getTime() - Date.now()).toBeGreaterThan(HOUR_MS - 60_000);
@@ -112,7 +114,7 @@ describe('an export that is always interrupted', () => {
     const { row } = await sync();
     expect(exports()).toBe(0);
     expect(row.mode).toBe('feed');
-    expect(row.reason).toMatch(/a complete comparison is due, but export all broke off in 2 runs/);
+    expect(row.reason).toMatch(/a complete comparison is due, but export all was interrupted in 2 runs/);
     expect(row.export_rows_lost).toBe(240n);
     await expectExactCopy(world);
   });

@@ -53,7 +53,7 @@ describe('verify finds in the landing', () => {
     await edit(await findLanded(1, 'journal'), cutLastLine);
     const { landing: found } = await findFaults(root);
     expect(found).toMatch(/000001-\S+journal\.ndjson its last line is cut short/);
-    expect(found).toMatch(/000002-\S+journal\.ndjson doesn't say that the run has ended, but it was published/);
+    expect(found).toMatch(/000002-\S+journal\.ndjson doesn't record that the run has ended, but the run was published/);
   });
 
   test('an altered or deleted line of a journal', async () => {
@@ -87,7 +87,7 @@ test('verify finds incomplete log entries and pointers to missing files', async 
   expect(logs).toMatch(/^sites\/_delta_log\/0+\.json is the first entry, but has no protocol$/m);
   expect(logs).toMatch(/^items\/_delta_log\/\d+\.json doesn't record which run wrote it, or when$/m);
   expect(logs).toMatch(/^rejects\/_delta_log\/0+\.json doesn't allow null in \w+, but pricelake's files do$/m);
-  expect(logs).toMatch(/^runs\/_delta_log\/_last_checkpoint names 0+77\.checkpoint\.parquet, which is not there$/m);
+  expect(logs).toMatch(/^runs\/_delta_log\/_last_checkpoint names 0+77\.checkpoint\.parquet, which does not exist$/m);
   expect(pointer).toMatch(/^_pricelake\/format\.json is damaged$/m);
   expect(pointer).toMatch(/^lake\.json lists run 7, but the runs table is at run 2$/m);
 });
@@ -100,7 +100,7 @@ test('verify reads files of other programs, and finds rows that they changed', a
   const optimized = await readProofs(root);
   expect(optimized.filter(({ found }) => found > 0).map(({ name }) => name)).toEqual(['pointer']);
   expect(optimized.find(({ name }) => name === 'files')?.notes).toEqual([
-    expect.stringMatching(/^not checkable: \d+ files/),
+    expect.stringMatching(/^\d+ files of other programs have no checksum/),
   ]);
   const version = await deleteRows(root, 'items', 'item_id % 3 = 0');
   const { logs } = await findFaults(root);

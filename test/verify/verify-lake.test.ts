@@ -124,7 +124,9 @@ describe('verify finds', () => {
     await rewrite('products', 'SELECT * REPLACE (offers + 1 AS offers) FROM products LIMIT 5');
     const findings = await verify();
     expect(findings).toEqual({
-      derived: expect.stringMatching(/^products 5 rows don't follow from items, and \d+ that do are missing$/),
+      derived: expect.stringMatching(
+        /^products 5 rows aren't in the result of its query over items, and \d+ rows of the result are missing$/,
+      ),
     });
   });
 
@@ -135,7 +137,9 @@ describe('verify finds', () => {
         .replaceAll(/,"sum":"\w+"\}$/gmu, '}'),
     );
     const findings = await verify();
-    expect(findings).toEqual({ counts: expect.stringMatching(/says 7 violations of items_key_unique; there are 0/u) });
+    expect(findings).toEqual({
+      counts: expect.stringMatching(/records 7 violations of items_key_unique, but there are 0/u),
+    });
   });
 
   test("an altered line of the lake's saved state", async () => {
@@ -197,7 +201,7 @@ describe('verify finds', () => {
     await editFile('catalog.sql', (text) => text.replace(/'items\/[^']+'/, "'items/none.parquet'"));
     await editFile('ATTRIBUTION.md', (text) => `${text}\nmore\n`);
     const pointer = (await verify()).pointer;
-    expect(pointer).toMatch(/^lake\.json has cursor 7\d*; history is at \d+/m);
+    expect(pointer).toMatch(/^lake\.json has cursor 7\d*, but history is at \d+/m);
     expect(pointer).toMatch(/^lake\.json records different rows, bytes or a different checksum for \S+ than the log/m);
     expect(pointer).toMatch(/^catalog\.sql names items\/none\.parquet, which no table has/m);
     expect(pointer).toMatch(/^ATTRIBUTION\.md doesn't have the credits/m);

@@ -203,7 +203,7 @@ test('if the landed bytes were removed, the explanation says so', async () => {
   expect(brand).toMatchObject({
     value: 'Acme',
     how: 'read',
-    note: expect.stringMatching(/read whole at .* no longer kept/u),
+    note: expect.stringMatching(/read in full at .* no longer kept/u),
   });
   expect(brand).not.toHaveProperty('by');
 });

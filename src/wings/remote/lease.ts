@@ -136,7 +136,7 @@ async function readRecord(store: ObjectStore, generation: number): Promise<Store
     return { stored, record: recordSchema.parse(JSON.parse(stored.bytes.toString())) };
   } catch (cause) {
     const hint = 'Make sure that no run is working on the lake, then delete the object.';
-    const what = `${store.url}: ${leaseKey(generation)} is not a lease that pricelake wrote`;
+    const what = `${store.url}: pricelake did not write the lease ${leaseKey(generation)}`;
     throw new PricelakeError('lake_invalid', what, { hint }, { cause });
   }
 }

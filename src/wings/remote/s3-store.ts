@@ -169,7 +169,7 @@ class S3Store implements ObjectStore {
       body.destroy();
     }
     if (announced !== undefined && bytes !== announced) {
-      throw Object.assign(new Error('the body broke off'), { name: 'IncompleteBody' });
+      throw Object.assign(new Error('the body was cut off'), { name: 'IncompleteBody' });
     }
   }
 
