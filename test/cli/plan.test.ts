@@ -41,7 +41,7 @@ describe('pricelake plan', () => {
     expect(text).toMatch(/^export +1 +120 +current item count$/m);
     expect(text).toMatch(/^sample +10 +items to compare with the lake$/m);
     expect(text).toMatch(
-      /^Time: unknown before a first run\. In the benchmarks, this number of rows took about 2\.0s \(two cores, /m,
+      /^Time: unknown before a first run\. In the benchmarks, this number of rows took about 2\.0 s \(two cores, /m,
     );
     expect(text).toContain('Overage: up to 1 block of 10,000 rows.');
     expect(text).toMatch(
