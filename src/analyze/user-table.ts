@@ -19,7 +19,7 @@ export interface UserTable {
 }
 
 /**
- * Loads a CSV file of the user into a table, if all of its lines are valid.
+ * Loads the user's CSV file into a table if all of its lines are valid.
  * @throws PricelakeError `config` with the file and line of the first invalid line
  */
 export async function loadUserTable(db: Statements, table: UserTable): Promise<void> {

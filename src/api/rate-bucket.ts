@@ -38,7 +38,7 @@ export function createRateBucket(io: Io) {
   }
 
   return {
-    /** Waits for the token, in the order of the calls. Rejects with the signal's reason if the signal aborts. */
+    /** Waits for a token. Callers are served in order. Rejects with the signal's reason if the signal aborts. */
     take(signal?: AbortSignal): Promise<void> {
       const turn = queue.then(() => waitTurn(signal));
       queue = turn.catch(() => {});

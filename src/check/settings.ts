@@ -11,7 +11,8 @@ export interface ConfiguredCheck {
 
 /**
  * Applies the settings. Omits checks that are switched off.
- * @throws PricelakeError `config` for an unknown check or parameter (with a similar name), or a value of the wrong type
+ * @throws PricelakeError `config` for a value of the wrong type, or an unknown check or parameter; the error suggests a
+ *   similar name
  */
 export function configureChecks(checks: readonly Check[], settings: CheckSettings): ConfiguredCheck[] {
   const names = checks.map(({ name }) => name);

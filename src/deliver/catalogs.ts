@@ -48,7 +48,7 @@ const CATALOG_FORMS: Record<Catalog, CatalogForm> = {
 };
 
 /**
- * Formats the statements that register tables in a catalog in place.
+ * Formats the statements that register the lake's tables in a catalog, without copying any data.
  * @param base the address at which the catalog reaches the lake
  * @throws PricelakeError `usage` for an address that the catalog can't read, or that can't be part of a statement
  */

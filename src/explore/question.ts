@@ -132,7 +132,7 @@ export function withVariables<T>(
       return await work(connection);
     } catch (error) {
       if (!late.aborted || signal.aborted) throw error;
-      const message = `this took longer than ${most / 1000} seconds and was stopped`;
+      const message = `the query took longer than ${most / 1000} seconds and was stopped`;
       throw new PricelakeError(
         'query',
         message,

@@ -131,7 +131,7 @@ const WATCH_MS = process.platform === 'linux' ? 25 : 250;
 
 function explainLate(ms: number): PricelakeError {
   const hint = 'Select fewer rows, or use `pricelake query`.';
-  return new PricelakeError('query', `this took longer than ${ms / 1000} seconds and was stopped`, { hint });
+  return new PricelakeError('query', `the query took longer than ${ms / 1000} seconds and was stopped`, { hint });
 }
 
 /** Stops a process that uses too much memory. Asks the operating system, because DuckDB doesn't count all memory. */

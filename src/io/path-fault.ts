@@ -38,7 +38,7 @@ export function refuseLink(path: string): PricelakeError {
   );
 }
 
-/** True for an address such as `s3://bucket/lake`. It isn't the path of a folder. */
+/** True for an address such as `s3://bucket/lake`, as opposed to the path of a folder. */
 export function isAddress(path: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
 }

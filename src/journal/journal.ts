@@ -103,7 +103,7 @@ export class Journal<Entry, State> {
     this.#stands = { ...next, end: this.#stands.end + lines.length };
   }
 
-  /** Throws if another process has taken over the lock. It has then replaced the file by a copy. */
+  /** Throws if another process has taken over the lock, which replaces the journal's file with a copy. */
   async #refuseDetached(): Promise<void> {
     const [own, now] = [await this.#file.stat(), await stat(this.#path).catch(ignoreMissing)];
     if (now !== undefined && (now.ino !== own.ino || now.dev !== own.dev))

@@ -100,7 +100,7 @@ function changeLast(
 
 const addName = (names: readonly string[], name: string) => (names.includes(name) ? names : [...names, name]);
 
-/** Returns the plan that was made for the last counts, or undefined if there is none yet. */
+/** Returns the plan made after the service's last counts were read, or undefined if there is none yet. */
 export function findListingPlan({ step, plans }: ListingProgress): ListingPlan | undefined {
   return step === 'counted' ? undefined : plans.at(-1);
 }

@@ -33,7 +33,7 @@ const schemaSchema = z.object({
 /** Parses a `schemaString` to types by column name, in order. @throws PricelakeError `lake_invalid` if it is damaged */
 export function readDeltaColumns(schemaString: string): Map<string, string> {
   const read = schemaSchema.safeParse(parseJson(schemaString));
-  if (!read.success) throw new PricelakeError('lake_invalid', 'its schemaString is not the schema of a Delta table');
+  if (!read.success) throw new PricelakeError('lake_invalid', 'schemaString is not the schema of a Delta table');
   const { fields } = read.data;
   return new Map(fields.map(({ name, type }) => [name, typeof type === 'string' ? type : JSON.stringify(type)]));
 }

@@ -47,7 +47,7 @@ export interface SandboxOptions extends AccountChange {
   exportShape?: ExportShape;
   /** Faults, each as `ENDPOINT:KIND[=ARGUMENT][@WHEN]`, such as `export:drop@1`; see faults/fault-kinds.ts. */
   faults?: readonly string[];
-  /** Behavior where the API document leaves it open, each as `NAME=VALUE`. The choices are in readings/registry.ts. */
+  /** Choices for behavior that the API document leaves open, as `NAME=VALUE`. readings/registry.ts lists them. */
   readings?: readonly string[];
   /** The simulated time at the start, 2026-11-20T06:00:00Z by default. */
   startAt?: Date;

@@ -119,7 +119,7 @@ async function pullFeed(
   return done;
 }
 
-/** Journals the feed's end before the feeds of several datasets are read. Each attempt does this, because it moves. */
+/** Journals the feed's end before the feeds of several datasets are read. Each attempt does so, as the end moves. */
 async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
   if (journal.state.feed.bound?.isOfThisTry !== true) {
     await journal.append({ type: 'feed.bound', ...(await findEnd(client, io)), calls: client.calls() });

@@ -198,8 +198,8 @@ export function hasReadLists({ journal: { state } }: Landing): boolean {
 }
 
 /**
- * If items on pages were older than the feed, reads them one by one (API §4, /items/{id}), once in each run. If the
- * service refuses or doesn't respond, a later run reads them.
+ * Reads items one by one (API §4, /items/{id}) if the pages showed an older version of them than the feed. Does so once
+ * in each run. If the service refuses or doesn't respond, a later run reads them.
  */
 export async function landRereads(
   client: ApiClient,

@@ -179,7 +179,7 @@ function hasLongNumber(text: string): string {
   return `regexp_matches(${text}, '[0-9][0-9.eE+-]{15}')`;
 }
 
-/** Builds SQL that converts a CSV cell to JSON. Valid JSON stays the same, and other text becomes a string. */
+/** Builds SQL that converts a CSV cell to JSON. JSON objects and arrays stay the same. Other text becomes a string. */
 function textAsJson(cell: string): string {
   return `CASE WHEN regexp_matches(${cell}, '^[\\[{]') AND json_valid(${cell}) THEN ${cell} ELSE CAST(to_json(${cell}) AS VARCHAR) END`;
 }

@@ -13,7 +13,7 @@ import type { Action, ReplayedTable } from './replayed-table.js';
 /**
  * Replays a table's log from version 0, or from the oldest checkpoint if older entries were deleted. Compares each
  * checkpoint with the replayed state. Doesn't use the code that writes logs. Returns undefined if there is no log, or
- * if it reports that the log can't be replayed.
+ * if the log can't be replayed, which is reported as a fault.
  */
 export async function replayTable(lake: Lake, table: TableName, report: Report): Promise<ReplayedTable | undefined> {
   const folder = tablePath(lake, table, '_delta_log');
@@ -169,7 +169,7 @@ async function compareCheckpoint(
   for (const kind of kinds) fail(name, `its ${kind} actions don't match the commits before it`);
 }
 
-/** The fields of actions that a checkpoint must repeat. Other programs may add fields. */
+/** The fields of each action that a checkpoint must contain unchanged. Other fields may be missing. */
 const REPEATED = {
   add: ['path', 'partitionValues', 'size', 'modificationTime', 'stats', 'tags'],
   txn: ['appId', 'version', 'lastUpdated'],

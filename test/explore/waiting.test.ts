@@ -21,7 +21,7 @@ test('the time limit of a question starts when it gets a session, because a repo
   expect(rows).toEqual([[42]]);
   const endless = 'SELECT sum(a.range * b.range) FROM range(10_000_000) a, range(10_000_000) b';
   await expect(withVariables(snapshot, {}, signal, (connection) => connection.run(endless), most)).rejects.toThrow(
-    'this took longer than 0.1 seconds and was stopped',
+    'the query took longer than 0.1 seconds and was stopped',
   );
   await snapshot.close();
   await story.close();

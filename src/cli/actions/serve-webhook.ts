@@ -78,8 +78,8 @@ const OUTCOMES: Record<number, RunEnd['outcome']> = {
 };
 
 /**
- * Runs `sync` in a separate process, because the receiver must respond within seconds even if a run uses much memory or
- * crashes. Relays the run's log to this process's log. Aborting the signal sends SIGTERM to the run.
+ * Runs `sync` in a separate process, because the receiver must respond within seconds even if a run crashes or uses a
+ * lot of memory. Relays the run's log to this process's log. Aborting the signal sends SIGTERM to the run.
  */
 async function runSyncProcess(args: string[], io: Io, signal: AbortSignal): Promise<RunEnd> {
   io.log('info', 'webhook.sync_started', {});

@@ -26,7 +26,7 @@ SELECT * EXCLUDE (until) FROM (
 /** The moment whose data a response shows, in microseconds since 1970; null for the present. */
 export type Moment = number | null;
 
-/** Returns the relation with the items at a moment. */
+/** Returns the SQL relation that contains the items as of a moment. */
 export function itemsAt(moment: Moment): string {
   return moment === null ? 'items' : `items_at(make_timestamp(${moment}))`;
 }

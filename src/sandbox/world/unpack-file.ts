@@ -19,7 +19,7 @@ interface NdjsonFile {
 
 /**
  * Loads a user's file into tables.
- * @throws PricelakeError `usage` if the file can't be read, `config` with the first invalid line
+ * @throws PricelakeError `usage` if the file can't be read, `config` if a line is invalid; the error names the first one
  */
 export async function readNdjson(directory: string, { file, row, hint, read, findBadLine }: NdjsonFile): Promise<void> {
   const path = await unpackFile(directory, file, row);
