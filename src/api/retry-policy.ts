@@ -39,8 +39,8 @@ export function decideRetry(setback: Setback, tries: Tries, attempts: number, ra
   if (made >= allowed) return { retry: false, because: 'attempts' };
   // The pause is random (full jitter), between 0 and a limit that doubles with each failure.
   const backoff = Math.round(random * Math.min(LONGEST_BACKOFF_MS, BASE_MS * 2 ** (made - 1)));
-  // For a 429, waits exactly for its Retry-After, unless this is 0. For a 5xx, waits for at least its Retry-After,
-  // because without a random part, all clients would retry at the same time.
+  // For a 429, waits exactly for its Retry-After, unless this is 0. For a 5xx, its Retry-After is only a minimum,
+  // because all clients would otherwise retry at the same time.
   return { retry: true, waitMs: limited && asked > 0 ? asked : Math.max(asked, backoff) };
 }
 

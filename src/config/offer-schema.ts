@@ -4,7 +4,7 @@ import { isTimeZone } from '../io/time-zone.js';
 /** Builds the schema of an object without unknown keys. Its messages follow the word "it" (pipeline-fault.ts). */
 export const mapping = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
-    // pipeline-fault.ts explains unknown keys
+    // Unknown keys need no message here, because pipeline-fault.ts explains them.
     error: (issue) => (issue.code === 'invalid_type' ? `must contain ${Object.keys(shape).join(', ')}` : undefined),
   });
 

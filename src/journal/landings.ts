@@ -28,7 +28,7 @@ export interface Landing {
   journal: RunJournal;
 }
 
-/** The files that a run has downloaded, and the state of its journal, as read without opening it for writing. */
+/** The files that a run has downloaded, and the state that its journal had when it was read. */
 export interface LandedRun<State extends RunState = AnyRun> {
   runNumber: bigint;
   runId: string;

@@ -23,7 +23,7 @@ export interface ListingProgress {
 export interface Listing {
   parts: ReadonlyMap<Dataset, ListingProgress>;
   gone: readonly bigint[];
-  /** The result; undefined until the listing states are determined as far as possible. */
+  /** The number of items whose listing state is unknown, and why; undefined until the run has found this out. */
   done: Pick<EntryOf<'listing.done'>, 'unknown' | 'reason'> | undefined;
 }
 

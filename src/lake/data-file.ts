@@ -6,7 +6,7 @@ import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
 import { readNumRecords } from './delta-actions.js';
 
-/** True if the log has the file's checksum. Files without one are other programs', and may lack columns. */
+/** True if the log has the file's checksum. Other programs' files have none, and may lack columns. */
 export const isSealed = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 !== undefined;
 
 /** True if the log records zero rows. A table without rows has one such file, in which readers find its columns. */

@@ -74,7 +74,7 @@ function writeText(text: string, side: 'min' | 'max'): string | undefined {
   return side === 'min' ? JSON.stringify(prefix.join('')) : writeRaised(prefix);
 }
 
-/** Returns the smallest text of this length that is greater than all texts with this prefix; undefined if none is. */
+/** Returns the smallest text of this length that is greater than all texts with this prefix, if there is one. */
 function writeRaised(prefix: string[]): string | undefined {
   const kept = [...prefix];
   for (let point = kept.pop(); point !== undefined; point = kept.pop()) {

@@ -5,7 +5,7 @@ import type { RunFacts } from './run-facts.js';
 export interface ProofPlan {
   facets: boolean;
   products: 'all' | 'page' | 'none';
-  /** The number of items to read again. */
+  /** The number of items to read from the service for a comparison. */
   sample: number;
 }
 

@@ -100,7 +100,7 @@ export async function landHydration(
     });
   try {
     for (const [index, part] of parts.entries()) {
-      // A page of each remaining dataset would take as many calls as reading the items one by one.
+      // Stops if reading the remaining items one by one takes no more calls than a page of each remaining dataset.
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
       // An earlier attempt has read items one by one, because pages wouldn't have saved calls.
       if (journal.state.hydration.hasSingles) break;

@@ -155,7 +155,7 @@ function restoreNumbers(sql: string, file: LandedFile): string {
   return `regexp_replace(${sql}, ${quoteLiteral(`"${NUMBER_MARK}([^"]*)"`)}, '\\1', 'g')`;
 }
 
-/** Builds SQL for a JSON object of the fields that the API document doesn't list, or null if the row has none. */
+/** Builds SQL that returns the fields which the API document doesn't list as a JSON object, or null without any. */
 function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
   if (shape.unknown.size === 0) return 'CAST(NULL AS VARCHAR)';
   const members = [...shape.unknown].map(([name, sql]) => {

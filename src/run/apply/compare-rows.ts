@@ -53,7 +53,7 @@ export interface ComparisonFacts {
   isReadWhole: boolean;
   /** The ids of items that the service no longer returned when they were requested individually. */
   unlisted: readonly bigint[];
-  /** Separately for listed and for removed items: true if an item that a complete copy doesn't contain is gone. */
+  /** True if items that a complete copy lacks are gone; one value for listed items, and one for removed items. */
   provesAbsence: { listed: boolean; removed: boolean };
 }
 

@@ -35,7 +35,7 @@ export interface TouchedItems {
   renamed?: { sites: Relation; datasets: Relation };
 }
 
-/** The rows, before the run, of all items that may change. */
+/** The rows of all items that the run may change, as they were before it. */
 export interface BaseRows {
   rows: Relation;
   /** The files that contain each item; undefined if they weren't looked up. */

@@ -51,7 +51,7 @@ export async function findSources(
   );
   const different = sql`SELECT ${REPORTED} FROM ${rows} EXCEPT SELECT ${REPORTED} FROM ${sources}`;
   const changed = (await graph.count(different)) > 0n ? sql`SELECT ${columnsOf('sources')} FROM ${rows}` : undefined;
-  // An offer records the day on which its source was last seen, but only if the source is stale.
+  // Offers record the day on which a stale source was last seen, so they change if this day changes.
   const flipped = graph.table(
     'flipped_sources',
     sql`SELECT site_id, source_id FROM ${rows} AS n LEFT JOIN ${sources} AS k USING (site_id, source_id)

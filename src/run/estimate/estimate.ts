@@ -15,17 +15,17 @@ export interface Ahead {
   /** The calls that request the newest change, the number of items, and the number of items of each website. */
   lowWatermark?: number | undefined;
   exports?: { calls: number; rows: bigint; note?: string | undefined } | undefined;
-  /** Reading pages of all items instead of exports, including the calls that verify that no item is missing. */
+  /** The calls that read pages of all items instead of exports, and that verify that no item is missing. */
   pages?: { calls: number; items: bigint; reason: string } | undefined;
-  /** The items that changed since the last run, or while a copy was read in parts. */
+  /** The number of items that changed since the last run or during a copy, and the calls that read them. */
   changedItems?: Count | undefined;
-  /** The counts, pages and single reads with which a run without the feed determines which items are listed. */
+  /** The calls with which a run without the feed determines which items are listed. */
   listing?: { calls: number; basis: string } | undefined;
-  /** The changes in the feed that the lake lacks. */
+  /** The number of changes in the feed that the lake lacks, and the calls that read them. */
   changes?: Count | undefined;
   /** The number of calls, one per website, that determine when the website's items were last seen. */
   probes?: number | undefined;
-  /** Reading items in full because their changes don't contain all values. */
+  /** The calls that read items in full, because their changes don't contain all values. */
   hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
   /** Calls that sources other than the feed make before and after the run. */
   sources?: readonly Pick<Step, 'step' | 'calls' | 'basis'>[] | undefined;

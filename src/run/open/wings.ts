@@ -149,7 +149,7 @@ export interface ProbedRun {
   memory: { readonly state: LakeMemory };
 }
 
-/** Separately for listed and for removed items: true if an item that a complete copy doesn't contain is gone. */
+/** True if items that a complete copy lacks are gone; one value for listed items, and one for removed items. */
 export interface Absence {
   listed: boolean;
   removed: boolean;

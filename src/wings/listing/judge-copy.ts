@@ -28,7 +28,7 @@ export interface CopyGap extends Record<'listed' | 'removed', MissingReads> {
 }
 
 export interface CopyVerdict {
-  /** Separately for listed and for removed items: true if items that the copy lacks are gone. */
+  /** True if items that the copy lacks are gone; one value for listed items, and one for removed items. */
   provesAbsence: { listed: boolean; removed: boolean };
   /** The maximum number of items whose listing state is unknown. */
   unknown: bigint;

@@ -5,8 +5,8 @@ import type { Wing } from '../wing.js';
 import { landProbes } from './land-probes.js';
 
 /**
- * Returns the websites to ask about, as far as the budget allows after calls are reserved for the rest of the run.
- * Returns undefined if there are none.
+ * Returns the websites whose most recently seen item is requested, as far as the budget allows after calls are reserved
+ * for the rest of the run. Returns undefined if there are none.
  */
 async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefined> {
   const { landed, account } = run.facts;
@@ -16,7 +16,7 @@ async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefine
   return landed.probes.sites.size + sites.length > 0 ? sites : undefined;
 }
 
-/** True if websites should be asked about. A full copy makes this unnecessary, because it shows every source. */
+/** True if it is time to ask when each website was last seen. A full copy makes this unnecessary. */
 function isDue({ pipeline, memory, mode, facts: { lake, landed, now } }: ProbedRun): boolean {
   if (pipeline.probe === undefined || mode === 'snapshot' || landed.probes.isDone) return false;
   const looked = Math.max(memory.state.probedAt?.getTime() ?? 0, lake.snapshotAt?.getTime() ?? 0);
