@@ -1,6 +1,6 @@
 -- How fresh the sources are: one row per source of each website, the stalest first. A source is a part of a
 -- website that the service reads separately (the API's source id). unseen: days between the last sight of its newest
--- item and the data's clock; null if unknown. is_stale: longer than stale_after allows (analysis.staleAfter of the
+-- item and the data's clock, or 0 if the clock is behind; null if unknown. is_stale: longer than stale_after allows (analysis.staleAfter of the
 -- pipeline file), so its offers don't count. listings: currently listed items of the source. read_by and read_at: the
 -- last read that showed the source.
 -- Limits: a source is as fresh as its newest item; changes report items that a scrape no longer finds.
@@ -13,7 +13,7 @@ SELECT
   coalesce(sites.name, sources.site_id::VARCHAR) AS shop,
   source_id,
   is_stale,
-  (epoch_us(clock_at) - epoch_us(last_seen_at)) / 86400000000 AS unseen_days,
+  CASE WHEN last_seen_at > clock_at THEN 0 ELSE (epoch_us(clock_at) - epoch_us(last_seen_at)) / 86400000000 END AS unseen_days,
   stale_after / 86400 AS stale_after_days,
   last_seen_at,
   read_at,

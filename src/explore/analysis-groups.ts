@@ -41,7 +41,6 @@ export const ANALYSIS_GROUPS: readonly AnalysisGroup[] = [
     question: 'How wide are spreads?',
     titles: {
       widest_spreads: 'The widest spreads',
-      price_spread: 'The spread of every product',
       daily_spreads: 'Spreads day by day',
       spread_by_category: 'Spreads by category',
       spread_by_day: 'The usual spread by day',
@@ -81,7 +80,7 @@ export const ANALYSIS_GROUPS: readonly AnalysisGroup[] = [
 
 /** Analyses that the menu leaves out, because pages show their rows or because they only help to set up a pipeline. */
 export const UNLISTED_ANALYSES: readonly string[] = [
-  ...['find_products', 'offer_prices', 'product_offers', 'product_spells', 'spread_histogram'],
+  ...['find_products', 'offer_prices', 'price_spread', 'product_offers', 'product_spells', 'spread_histogram'],
   ...['attribute_coverage', 'attribute_names', 'attribute_proposals'],
 ];
 

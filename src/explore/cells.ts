@@ -17,6 +17,8 @@ import { toDate } from './values.js';
 export interface CellColumn {
   name: string;
   type: DuckDBType;
+  /** The number of decimals of floating-point numbers; 1 by default. */
+  decimals?: number;
 }
 
 /** Plain-language names, keyed by the kind of change in the change feed. */
@@ -30,9 +32,9 @@ const isId = (name: string) => name === 'id' || name.endsWith('_id') || name.end
 
 export const isNumeric = ({ name, type }: CellColumn): boolean => isNumberType(type) && !isId(name);
 
-/** Converts a column name to a label: `price_changed_at` → `Price changed at`. */
+/** Converts a column name to a label: `price_changed_at` → `Price changed at`, `is_counted` → `Counted`. */
 export function toLabel(name: string): string {
-  const words = name.replace(/_pct$/u, ' %').replaceAll('_', ' ');
+  const words = name.replace(/^is_/u, '').replace(/_pct$/u, ' %').replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -40,7 +42,7 @@ export const productPath = (product: string, currency?: string): string =>
   `/products/${encodeURIComponent(product)}${currency === undefined ? '' : `?currency=${encodeURIComponent(currency)}`}`;
 
 /** Renders a value for people. If a page shows more about the value, renders a link to that page. */
-export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: ReadCell): Content {
+export function showCell({ name, type, decimals = 1 }: CellColumn, value: DuckDBValue, read: ReadCell): Content {
   if (value === null || value === undefined) return html`<span class="none">–</span>`;
   if (name === 'product_id')
     return html`<a href="${productPath(String(value), readText(read, 'currency'))}">${foreign(String(value), 60)}</a>`;
@@ -58,15 +60,23 @@ export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: R
   if (value instanceof DuckDBListValue)
     return foreign(value.items.map((item) => (item === null ? '–' : valueToText(item))).join(', '), 240);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'number') return name.endsWith('_pct') ? formatPercent(value) : formatDouble(value);
-  if (typeof value === 'bigint') return isId(name) ? String(value) : formatCount(value);
+  if (typeof value === 'number')
+    return name.endsWith('_pct') ? formatPercent(value) : formatDouble(value, AMOUNTS.has(name) ? CENTS : decimals);
+  if (typeof value === 'bigint')
+    return isId(name) ? html`<span class="whole">${String(value)}</span>` : formatCount(value);
   return type.typeId === DuckDBTypeId.VARCHAR ? foreign(String(value), 240) : foreign(valueToText(value), 240);
 }
 
-/** Formats an amount. Medians, and unit prices of 1 or more, are rounded to cents. All other amounts are exact. */
+/** Matches the names of amounts that are computed from several prices. */
+const COMPUTED = /(?:^|_)(?:median|mean|p\d\d|stddev)(?:_|$)/u;
+
+/** Amounts that are floating-point numbers. */
+const AMOUNTS: ReadonlySet<string> = new Set(['price', 'other_price', 'mean', 'value_of_information']);
+
+/** Formats an amount. Computed amounts, and unit prices of 1 or more, are rounded to cents. All others are exact. */
 export function showAmount(name: string, amount: DuckDBDecimalValue): string {
   const { value, scale } = amount;
-  const isComputed = name.startsWith('median') || (name === 'unit_price' && value >= 10n ** BigInt(scale));
+  const isComputed = COMPUTED.test(name) || (name === 'unit_price' && value >= 10n ** BigInt(scale));
   return (isComputed ? roundDecimal(amount, CENTS) : amount).toString();
 }
 
@@ -78,7 +88,7 @@ const readText = (read: ReadCell, name: string): string | undefined => {
 };
 
 function showTitle(title: string, read: ReadCell): Content {
-  const product = readText(read, 'product_id');
+  const product = readText(read, 'product_id') ?? readText(read, 'product');
   if (product === undefined) return foreign(title);
   return html`<a href="${productPath(product, readText(read, 'currency'))}">${foreign(title)}</a>`;
 }
@@ -94,11 +104,18 @@ function showMoment(value: DuckDBTimestampTZValue): Content {
   return at === undefined ? String(value) : moment(at);
 }
 
-const DOUBLE = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-const SMALL = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
-
-/** Formats a number with one decimal, or with three significant digits if its absolute value is below 1. */
-function formatDouble(value: number): string {
+function formatDouble(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return String(value);
-  return (Math.abs(value) < 1 ? SMALL : DOUBLE).format(value);
+  return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+/**
+ * Returns the number of decimals for all values of a column, so that they line up: none if all are whole numbers, and
+ * more for columns of small numbers.
+ */
+export function countDecimals(values: readonly DuckDBValue[]): number {
+  const numbers = values.filter((value) => typeof value === 'number' && Number.isFinite(value)) as number[];
+  if (numbers.every(Number.isInteger)) return 0;
+  const largest = Math.max(...numbers.map(Math.abs));
+  return largest >= 10 ? 1 : largest >= 1 ? 2 : 3;
 }

@@ -1,4 +1,4 @@
-import type { Content } from '../formats/html.js';
+import { type Content, html } from '../formats/html.js';
 import { formatDay } from './format.js';
 import { renderDate } from './page.js';
 import type { Question } from './question.js';
@@ -31,8 +31,7 @@ export const readUntil = (search: URLSearchParams): string | undefined => readDa
 
 /** Renders the form fields for the first and the last day of the period. */
 export const renderDates = (search: URLSearchParams, label: string): Content[] => [
-  renderDate(NAMES.since, label, search.get(NAMES.since) ?? ''),
-  renderDate(NAMES.until, 'to', search.get(NAMES.until) ?? ''),
+  html`<span class="pair">${renderDate(NAMES.since, label, search.get(NAMES.since) ?? '')}${renderDate(NAMES.until, 'to', search.get(NAMES.until) ?? '')}</span>`,
 ];
 
 /** Returns the period as variables of asked_moments.sql. */

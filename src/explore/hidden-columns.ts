@@ -5,18 +5,29 @@ import { nameColumn, type ShownColumn } from './table.js';
 const NAME = 'hide';
 const MOST = 100;
 
-/** Reads the names of the columns that the reader has hidden. */
-export const readHidden = (search: URLSearchParams): ReadonlySet<string> => new Set(search.getAll(NAME).slice(0, MOST));
+/** Submitted with every choice, so that a choice that hides no column differs from no choice. */
+const CHOSEN = '-';
 
-/** Renders checkboxes that hide columns. The first column can't be hidden, because it labels the rows. */
+/** Reads the names of the columns that the reader has hidden, or returns `usual` if the reader hasn't chosen any. */
+export const readHidden = (search: URLSearchParams, usual: readonly string[] = []): ReadonlySet<string> =>
+  new Set(search.has(NAME) ? search.getAll(NAME).slice(0, MOST) : usual);
+
+/**
+ * Renders checkboxes that hide columns. The first column can't be hidden, because it labels the rows. `isUsual` is true
+ * if some columns are hidden until the reader chooses.
+ */
 export function renderColumnChoice(
   [, ...columns]: readonly (string | ShownColumn)[],
   hidden: ReadonlySet<string>,
+  { isUsual = false } = {},
 ): Html {
   const boxes = columns.map((column) => {
     const name = nameColumn(column);
     const label = (typeof column === 'string' ? undefined : column.label) ?? toLabel(name);
     return html`<label><input type="checkbox" name="${NAME}" value="${name}"${hidden.has(name) ? html` checked` : ''}> ${label}</label>\n`;
   });
-  return html`<details class="more"><summary>Leave out columns</summary><div class="boxes">${boxes}</div></details>`;
+  const left = columns.filter((column) => hidden.has(nameColumn(column))).length;
+  const count = left === 0 ? '' : ` (${left} left out)`;
+  const chosen = isUsual ? html`<input type="hidden" name="${NAME}" value="${CHOSEN}">` : '';
+  return html`<details class="more"><summary>Leave out columns${count}</summary>${chosen}<div class="boxes">${boxes}</div></details>`;
 }

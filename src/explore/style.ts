@@ -79,6 +79,7 @@ td small, tbody th small { display: block; line-height: 1.35; white-space: norma
 .money small { display: inline; }
 
 .cards tbody th { min-width: 9rem; overflow-wrap: anywhere; }
+.frame tbody th, .frame thead th:first-child { position: sticky; left: 0; background: var(--paper); }
 thead button { all: unset; box-sizing: border-box; cursor: pointer; color: inherit; }
 thead button:hover { color: var(--ink); text-decoration: underline; text-underline-offset: .2em; }
 thead button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
@@ -158,7 +159,7 @@ small.attention { color: var(--warn); }
 .split h2 { font-size: .9375rem; margin: 0 0 .35rem; }
 .verdict-line { font-size: 1.0625rem; }
 .matrix { width: auto; } .matrix th[scope="row"] { min-width: 9rem; max-width: 18rem; overflow-wrap: anywhere; }
-.matrix thead small { display: block; } .matrix thead th { min-width: 6rem; max-width: 10rem; } .matrix thead th a { white-space: normal; } .matrix th:first-child { position: sticky; left: 0; background: var(--paper); }
+.matrix thead small { display: block; } .matrix thead th { min-width: 6rem; max-width: 10rem; } .matrix thead th a { white-space: normal; }
 .matrix .cheapest { background: var(--panel); } .matrix .cheapest strong, .matrix .cheapest small { color: var(--accent); }
 .groups { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); gap: 0 2.5rem; }
 .more { flex-basis: 100%; margin: 0; }
@@ -183,14 +184,15 @@ small.attention { color: var(--warn); }
   .all input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); }
   .cards:has(.all :not(:checked)) .rest, .cards:not(.long):has(.all :not(:checked)) tbody tr:nth-child(n + 6),
     .cards.long:has(.all :not(:checked)) tbody tr:nth-child(n + 26) { display: none; }
+  .cards tbody th, .cards tbody td, .cards thead th { position: static; }
   .cards tbody th, .cards tbody td { display: block; padding: 0; border: 0; text-align: left; min-width: 0; white-space: normal; }
   .cards tbody th { grid-column: 1 / -1; font-weight: 600; }
   .cards .line { grid-column: 1 / -1; }
   .cards tbody th small { font-weight: 400; }
   .cards .number .spark { margin-left: 0; }
   .cards .range { display: block; width: 100%; margin: 0; }
-  .cards td time { white-space: normal; }
-  .cards:not(:has(.all :checked)) bdi { display: -webkit-box; overflow: hidden; -webkit-box-orient: vertical; -webkit-line-clamp: 2; }
+  .cards td time, .cards td .whole { white-space: normal; }
+  .cards:not(:has(.all :checked)) tbody bdi { display: -webkit-box; overflow: hidden; -webkit-box-orient: vertical; -webkit-line-clamp: 2; }
   .cards:not(:has(.all :checked)) td small bdi { -webkit-line-clamp: 1; word-break: break-all; }
   .cards:has(.all :not(:checked)) tbody th small { display: none; }
   .cards:has(.all :checked) thead th:not([aria-sort]) { display: none; }
@@ -249,7 +251,8 @@ thead th[aria-sort="descending"] a::after { content: " \\2193"; content: " \\219
 .filters { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .9rem; margin: 0 0 1.25rem; font-size: .9375rem; }
 .filters label { display: inline-flex; align-items: center; gap: .4rem; color: var(--soft); min-width: 0; }
 .filters select { max-width: 16rem; min-width: 0; }
-.filters input { width: 10rem; } .filters input[name="q"] { width: 14rem; }
+.filters input { width: 10rem; } .filters input[placeholder]:not([placeholder=""]) { field-sizing: content; width: auto; min-width: 10rem; max-width: 20rem; }
+.pair { display: inline-flex; flex-wrap: wrap; gap: .5rem .9rem; min-width: 0; } .filters input[name="q"] { width: 14rem; }
 .filters input[name^="min_"], .filters input[name^="max_"], .filters input[name="suggest_minus"] { width: 5rem; }
 .filters input, .filters select, .sql textarea { padding: .4rem .6rem; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--faint); border-radius: .3rem; }
 .filters button, .sql button { padding: .4rem .9rem; font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--faint); border-radius: .3rem; cursor: pointer; }
@@ -257,7 +260,7 @@ thead th[aria-sort="descending"] a::after { content: " \\2193"; content: " \\219
 .filters input[type="checkbox"] { width: auto; } .boxes { display: flex; flex-wrap: wrap; gap: .35rem 1.25rem; padding: .35rem 0; }
 .pager { display: flex; gap: 1.25rem; margin: 0 0 1.5rem; border: 0; font-size: .9375rem; }
 .pager a { padding: 0; text-decoration: underline; }
-.sql label { display: block; margin-bottom: .4rem; color: var(--soft); }
+.sql { margin-bottom: 1.25rem; } .sql label { display: block; margin-bottom: .4rem; color: var(--soft); }
 .sql textarea { display: block; width: 100%; max-width: 60rem; margin-bottom: .6rem; font: .9375rem/1.5 ui-monospace, monospace; }
 pre { max-width: 100%; overflow-x: auto; padding: .9rem 1.1rem; background: var(--panel); font: .875rem/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
@@ -274,7 +277,11 @@ code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
 @media screen and (max-width: 44rem) {
   .wide { padding-inline: 1rem; }
   .list { display: block; } .list dd { margin: 0 0 .75rem; }
-  .filters label, .filters input, .filters select { flex: 1 1 auto; }
+  .filters { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); align-items: end; }
+  .filters label, .pair { display: grid; gap: .15rem; } .pair { grid-template-columns: subgrid; grid-column: 1 / -1; gap: inherit; }
+  .filters input, .filters select, .filters input[name] { width: 100%; max-width: none; min-width: 0; }
+  .filters .boxes label { display: flex; } .filters .boxes input, .filters input[type="checkbox"] { width: auto; }
+  .filters > button, .filters > a { justify-self: start; }
 }
 @media print { .bar form, .bar nav, .filters, .pager, .tools { display: none; } }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr)); gap: .5rem 2.5rem; align-items: start; }

@@ -2,7 +2,7 @@ import { DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
 import { formatCount } from '../formats/count.js';
 import { type Content, type Html, html } from '../formats/html.js';
 import { valueToText } from '../sql/value-json.js';
-import { type CellColumn, isNumeric, type ReadCell, showCell, toLabel } from './cells.js';
+import { type CellColumn, countDecimals, isNumeric, type ReadCell, showCell, toLabel } from './cells.js';
 import { describeCommand } from './command.js';
 import { onlyIn } from './edition.js';
 import { foreign } from './format.js';
@@ -129,8 +129,10 @@ function chooseColumns(answer: Answer, view: TableView, isQuestion: boolean): Dr
   const drawn = wanted.flatMap((one, k) => {
     if (k > 0 && view.hidden?.has(nameColumn(one)) === true) return [];
     const { name, label, show, copied } = typeof one === 'string' ? ({ name: one } as ShownColumn) : one;
-    const column = columns.find((other) => other.name === name);
-    if (column === undefined || (isQuestion && name !== first && isEmpty(answer, name))) return [];
+    const at = columns.findIndex((other) => other.name === name);
+    const found = columns[at];
+    if (found === undefined || (isQuestion && name !== first && isEmpty(answer, name))) return [];
+    const column = { ...found, decimals: countDecimals(answer.rows.map((row) => row[at] ?? null)) };
     return [
       {
         column,

@@ -208,6 +208,10 @@ it('source_freshness lists the days since each source was seen, stalest first', 
     ['9', 'false', '3.0', '14.0'],
     ['7', 'false', '1.0', '14.0'],
   ]);
+  await db.run('UPDATE sources SET last_seen_at = clock_at + INTERVAL 1 HOUR WHERE source_id = 9');
+  expect((await ask('source_freshness', { site_id: '2' })).map(({ unseen_days }) => Number(unseen_days))).toEqual([
+    20, 0,
+  ]);
   expect(rows.at(-1)?.listings).toBe(listed?.n);
   expect((await ask('source_freshness', { site_id: '2' })).map(({ source_id }) => source_id)).toEqual(['8', '9']);
   expect((await ask('source_freshness', { stale: 'true' })).map(({ source_id }) => source_id)).toEqual(['8']);

@@ -138,6 +138,64 @@ describe('the pages of explore in a browser', () => {
     expect(await frame.locator('th[data-name=since]').count()).toBe(0);
   });
 
+  it('a table that is wider than the page scrolls in its own frame, with its first column in view', async () => {
+    const { page, go } = await open({ viewport: { width: 1440, height: 900 } });
+    await go(`/sql?sql=${encodeURIComponent('SELECT * FROM items')}`);
+    const frame = page.locator('.frame').first();
+    const moved = await frame.evaluate((one) => {
+      one.scrollLeft = one.scrollWidth;
+      const { left } = one.getBoundingClientRect();
+      const heads = [...one.querySelectorAll('thead th:first-child, tbody th')];
+      return { by: one.scrollLeft, gone: heads.filter((head) => head.getBoundingClientRect().left < left - 1).length };
+    });
+    expect([moved.by > 0, moved.gone]).toEqual([true, 0]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1440);
+  });
+
+  it('an analysis shows the trusted figures first, as many columns as fit, and the others on request', async () => {
+    const { page, go } = await open({ viewport: { width: 1440, height: 900 } });
+    await go('/analyses/widest_spreads?min_shops=2');
+    const frame = page.locator('.frame').first();
+    const width = () => frame.evaluate((one) => one.scrollWidth - one.clientWidth);
+    expect(await width()).toBeLessThanOrEqual(0);
+    const names = () =>
+      frame.locator('thead th').evaluateAll((heads) => heads.map((head) => head.getAttribute('data-name')));
+    const shown = await names();
+    expect(shown).toHaveLength(14);
+    expect(shown).toContain('trusted_max');
+    expect(shown).not.toContain('stddev');
+    await page.locator('summary', { hasText: /^Leave out columns \(\d+ left out\)$/u }).click();
+    const left = page.locator('.boxes input:checked');
+    while ((await left.count()) > 0) await left.first().uncheck();
+    await page.locator('.filters button').click();
+    await page.waitForURL(/hide=-/u);
+    expect((await names()).length).toBeGreaterThan(20);
+    expect(await page.locator('summary', { hasText: 'Leave out columns' }).textContent()).toBe('Leave out columns');
+  });
+
+  it('no value runs into the next one on a phone', async () => {
+    const { page, go } = await open(PHONE);
+    for (const path of ['/analyses/assortment', '/analyses/movers?since=2026-11-01', '/analyses/daily_spreads']) {
+      await go(path);
+      const wide = await page
+        .locator('.cards tbody :is(td, th):visible')
+        .evaluateAll((cells) =>
+          cells.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent),
+        );
+      expect([path, wide]).toEqual([path, []]);
+    }
+  });
+
+  it('a phone shows the shop and the prices of each row of an analysis', async () => {
+    const { page, go } = await open(PHONE);
+    await go('/analyses/movers');
+    const row = page.locator('table[data-analysis=movers] tbody tr').first();
+    const labels = await row
+      .locator('td:visible')
+      .evaluateAll((cells) => cells.map((one) => one.getAttribute('data-label')));
+    expect(labels).toEqual(['Shop', 'Kind', 'Currency', 'Price before', 'Price']);
+  });
+
   it('a phone shows the shop of each move, because several shops may move the price of one product', async () => {
     const { page, go } = await open(PHONE);
     await go('/?since=day');

@@ -59,7 +59,7 @@ test('Today shows what moved since the previous run, and each number links to it
     ['Rádio Nôtre 7', '', 'Market', '105.00', '80.00', 'EUR', '-23.8\u00a0%'],
   ]);
   const [, list = ''] = /<dt>Falls<\/dt><dd><a href="([^"]*)">1<\/a>/u.exec(page) ?? [];
-  expect(readTable(await explored.page(list.replaceAll('&amp;', '&')), /Rows of Prices that moved/u)).toHaveLength(1);
+  expect(readTable(await explored.page(list.replaceAll('&amp;', '&')), /<span>(?:Rows |1 row)/u)).toHaveLength(1);
   expect(page).toContain('<dt>Rises</dt><dd>0</dd>');
 });
 
@@ -241,15 +241,16 @@ test('the page of the price list shows positions, suggestions, and shops below',
 test('an analysis has a form for its variables, its rows and its SQL', async () => {
   const page = await explored.page('/analyses/find_products?q=radio&currency=EUR');
   expect(page).toContain('<input name="min_shops"');
-  expect(readTable(page, /Rows of Find products/u)).toHaveLength(1);
+  expect(readTable(page, /<span>1 row/u)).toHaveLength(1);
   expect(page).toContain('SET VARIABLE q = &#39;radio&#39;;');
   expect(page).toContain('pricelake query --analysis find_products --set q=radio --set currency=EUR');
 });
 
 test.each([
-  ['assortment_gaps', 200, 'This analysis has no rows without some of its settings: fill in the form.'],
-  ['law_of_one_price', 200, 'This analysis needs exchange rates, which pages'],
-  ['weighted_index', 200, 'This analysis needs weights, which pages'],
+  ['assortment_gaps', 200, 'To see rows, fill in Your shop.'],
+  ['offers', 200, 'To see rows, fill in Product. The page of a product shows its id below its title.'],
+  ['law_of_one_price', 200, '<code>pricelake query --analysis law_of_one_price --fx rates.csv'],
+  ['weighted_index', 200, '<code>pricelake query --analysis weighted_index --weights weights.csv'],
   ['find_products?min_shops=many', 400, 'role="alert"'],
 ])('%s, which lacks a value, shows its form and its SQL', async (analysis, status, text) => {
   const answer = await explored.get(`/analyses/${analysis}`);
@@ -258,6 +259,19 @@ test.each([
   expect(page).toContain(text);
   expect(page).toContain('<form id="filters"');
   expect(page).toContain('<pre id="sql"');
+});
+
+test('the changes of a product are words, not JSON, and a column of numbers has the same number of decimals', async () => {
+  const page = await explored.page('/analyses/product_changes?product=acme-r1');
+  expect(page).not.toContain('{&quot;');
+  const lows = await explored.page('/analyses/lows_highs?product=acme-r1');
+  const decimals = (name: string) =>
+    new Set(
+      [...lows.matchAll(new RegExp(`data-label="${name}">([^<]*)<`, 'gu'))].map(
+        ([, text = '']) => text.split('.')[1]?.length ?? 0,
+      ),
+    );
+  expect([decimals('Days'), decimals('Mean')]).toEqual([new Set([0]), new Set([2])]);
 });
 
 test('analyses are grouped under questions, with few settings visible and names in place of ids', async () => {
@@ -275,7 +289,9 @@ test('analyses are grouped under questions, with few settings visible and names 
   ]);
   expect(folded).toContain('name="since_run"');
   expect(open).toMatch(/<label>Shop <select name="site_id">[\s\S]*<option value="33">Market<\/option>/u);
-  expect(readTable(page, /Rows of/u).map((row) => row.slice(0, 2))).toEqual([['Rádio Nôtre 7', 'Market']]);
+  expect(readTable(page, /<span>(?:Rows |\d+ rows?)/u).map((row) => row.slice(0, 2))).toEqual([
+    ['Rádio Nôtre 7', 'Market'],
+  ]);
   expect(page).not.toMatch(/data-name="(?:item_id|site_id|product_id)"/u);
 });
 
@@ -289,9 +305,9 @@ test('every analysis is in the menu exactly once, or omitted on purpose', () => 
 test("the variables of one page don't affect the next", async () => {
   await explored.page('/analyses/find_products?q=radio');
   for (let n = 0; n < 4; n++) {
-    expect(readTable(await explored.page(`/analyses/find_products?min_shops=${n}`), /Rows of/u).length).toBe(
-      n < 2 ? 50 : n < 4 ? 1 : 0,
-    );
+    expect(
+      readTable(await explored.page(`/analyses/find_products?min_shops=${n}`), /<span>(?:Rows |\d+ rows?)/u).length,
+    ).toBe(n < 2 ? 50 : n < 4 ? 1 : 0);
   }
 });
 
@@ -394,7 +410,7 @@ test('the own shop is not a competitor on any part of its page', async () => {
 
 test('suspect past prices are shown only on request', async () => {
   const read = async (set: string) =>
-    readTable(await explored.page(`/analyses/product_spells?product=jump-j1${set}`), /Rows of Product spells/u);
+    readTable(await explored.page(`/analyses/product_spells?product=jump-j1${set}`), /<span>(?:Rows |\d+ rows?)/u);
   const isSuspect = (rows: string[][]) => rows.map((row) => row[8]);
   expect(isSuspect(await read(''))).toContain('yes');
   expect(isSuspect(await read('&with_suspects=true'))).not.toContain('yes');

@@ -111,10 +111,13 @@ function listChoices(
   }
 }
 
+/** Returns the label of a variable's field. */
+export const labelVariable = ({ name }: Pick<Variable, 'name'>): string => LABELS[name] ?? toLabel(name);
+
 function renderVariable(variable: Variable, value: string, choices: readonly Choice[] | undefined): Content {
   const { name, kind, isRequired } = variable;
   const unset = variable.default ?? (isRequired ? 'choose' : 'any');
-  const label = LABELS[name] ?? toLabel(name);
+  const label = labelVariable(variable);
   if (choices !== undefined) {
     return renderChoice(name, label, [{ value: '', label: unset }, ...choices], value);
   }

@@ -1,11 +1,13 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { readQuestion } from '../../analyze/analysis.js';
 import { checkSet, readAbout, readVariables, type Variable } from '../../analyze/variables.js';
+import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, html } from '../../formats/html.js';
 import { PricelakeError } from '../../io/errors.js';
 import { readAnalysis } from '../../sql/model.js';
 import { findTitle } from '../analysis-groups.js';
-import { showCell, toLabel } from '../cells.js';
+import { isNumeric, showCell, toLabel } from '../cells.js';
+import { showChangedValues } from '../changed-values.js';
 import { chartAnswer, hasChart } from '../charts/chart-answer.js';
 import { describeCommand } from '../command.js';
 import { foreign } from '../format.js';
@@ -13,8 +15,8 @@ import { readHidden, renderColumnChoice } from '../hidden-columns.js';
 import { changeAddress, type Page, type PageRequest, readOffset, readOrder } from '../page.js';
 import { type Answer, listVariables, type Question, showSql } from '../question.js';
 import { isRefusedByDuckDb } from '../refusal.js';
-import { isEmpty, renderAnswer, renderPager, type ShownColumn } from '../table.js';
-import { askForNames, type KnownNames, renderForm } from './analysis-form.js';
+import { isEmpty, renderAnswer, renderPager, type ShownColumn, type TableView } from '../table.js';
+import { askForNames, type KnownNames, labelVariable, renderForm } from './analysis-form.js';
 
 const ROWS = 50;
 const MOST_DRAWN = 5_000;
@@ -25,20 +27,24 @@ export function readSet(analysis: string, search: URLSearchParams): Question['se
 }
 
 /** Explains why an analysis has no rows. If a required variable isn't set yet, asks the reader to set it. */
-function explainRefusal(error: Error, isSet: boolean): Content {
+function explainRefusal(error: Error, analysis: string, isSet: boolean): Content {
   const { message } = error;
   if (error instanceof PricelakeError) {
     return html`<div class="finding grave" role="alert"><pre>${message}</pre><p>${error.facts.hint}</p></div>`;
   }
-  if (message.includes('Table with name rates does not exist')) {
-    return html`<p>This analysis needs exchange rates, which pages don't have. On the command line, <code>pricelake query --analysis NAME --fx rates.csv --fx-base EUR</code> reads a CSV file with the columns <code>date,currency,rate</code>.</p>`;
+  if (needsRates(error)) {
+    return html`<p>This analysis needs exchange rates, which pages don't have. On the command line, <code>pricelake query --analysis ${analysis} --fx rates.csv --fx-base EUR</code> reads a CSV file with the columns <code>date,currency,rate</code>.</p>`;
   }
-  if (/Table with name (?:weights|tree) does not exist/u.test(message)) {
-    return html`<p>This analysis needs weights, which pages don't have. On the command line, <code>pricelake query --analysis NAME --weights weights.csv</code> reads a CSV file with the columns <code>category,weight</code>.</p>`;
+  if (needsWeights(error)) {
+    return html`<p>This analysis needs weights, which pages don't have. On the command line, <code>pricelake query --analysis ${analysis} --weights weights.csv</code> reads a CSV file with the columns <code>category,weight</code>.</p>`;
   }
   if (isSet) return html`<div class="finding grave" role="alert"><pre>${message}</pre></div>`;
   return html`<p>This analysis has no rows without some of its settings: fill in the form. <small>${message.split('\n', 1)}</small></p>`;
 }
+
+const needsRates = ({ message }: Error) => message.includes('Table with name rates does not exist');
+const needsWeights = ({ message }: Error) => /Table with name (?:weights|tree) does not exist/u.test(message);
+const needsFile = (error: Error) => needsRates(error) || needsWeights(error);
 
 /** Shows one analysis: its form and its rows, with its documentation and SQL collapsed. */
 export async function analysisPage(analysis: string, { search, ask, signal, snapshot }: PageRequest): Promise<Page> {
@@ -53,17 +59,20 @@ export async function analysisPage(analysis: string, { search, ask, signal, snap
   const isSet = listVariables(question).length > 0;
   const title = findTitle(analysis) ?? toLabel(analysis);
   const names = await askForNames(ask);
-  const hidden = readHidden(search);
+  let hidden: ReadonlySet<string> = new Set();
   let columns: ShownColumn[] = [];
+  let isUsual = false;
   let refusal: Error | undefined;
   const rows = await renderRows().catch((error: unknown) => {
     signal.throwIfAborted();
     const isOurs = error instanceof PricelakeError && error.code === 'query';
     if (!isOurs && !isRefusedByDuckDb(error)) throw error;
     refusal = error;
-    return explainRefusal(error, isSet);
+    return isWaiting() && !(error instanceof PricelakeError) && !needsFile(error)
+      ? askForValues()
+      : explainRefusal(error, analysis, isSet);
   });
-  const choice = columns.length > 1 ? renderColumnChoice(columns, hidden) : '';
+  const choice = columns.length > 1 ? renderColumnChoice(columns, hidden, { isUsual }) : '';
   const form = await renderForm(path, variables.filter(isOffered), set, names, ask, choice);
   const command = describeCommand(question);
   const about = readAbout(readAnalysis(analysis).replace(/^-- part of: .*\n/u, '')).split(
@@ -82,15 +91,37 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
   async function renderRows(): Promise<Content> {
     checkValues();
     const answer = await ask(question);
-    columns = chooseColumns(answer, names);
+    if (answer.rows.length === 0 && isWaiting()) return askForValues();
+    const found = chooseColumns(answer, names);
+    columns = found.columns;
+    isUsual = found.usual.length > 0;
+    hidden = readHidden(search, found.usual);
     return html`${await renderChart(answer)}${renderAnswer(answer, question, {
-      caption: html`Rows of ${title}${describeShared(answer)}`,
+      caption: html`${describeRows(answer, offset)}${describeShared(answer)}`,
       columns,
+      ...choosePhoneColumns(
+        answer,
+        columns.filter((column) => !hidden.has(column.name)),
+      ),
       hidden,
       namesEmpty: true,
       moreNote: '', // the pager links to the other rows
       sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
     })}${renderPager(answer, question, address)}`;
+  }
+
+  /** True if a variable without a default has no value yet. */
+  function isWaiting(): boolean {
+    return variables.some(({ name, isRequired }) => isRequired && set[name] === '');
+  }
+
+  function askForValues(): Content {
+    const missing = variables.filter(({ name, isRequired }) => isRequired && set[name] === '');
+    const labels = missing.map((one) => labelVariable(one)).join(' and ');
+    const where = missing.some(({ name }) => name === 'product')
+      ? ' The page of a product shows its id below its title.'
+      : '';
+    return html`<p>To see rows, fill in ${labels}.${where}</p>`;
   }
 
   /** Checks the given values, and ignores missing ones. @throws PricelakeError `query` if a value is invalid */
@@ -126,6 +157,7 @@ const MACHINE = new Set([
   'attribution',
   'of_kind',
   'known_until',
+  'site_ids',
 ]);
 /** Columns with the time that a row describes. If all rows share a value, the table's caption shows it. */
 const TIMES = ['since', 'until', 'time_zone'];
@@ -149,10 +181,64 @@ function describeShared(answer: Answer): Content {
 const HEADS = ['title', 'shop', 'category_name', 'category_slug', 'product_id'];
 
 /** Labels of columns whose names are abbreviations. */
-const LABELS: Readonly<Record<string, string>> = { geks_jevons: 'GEKS-Jevons', tpd: 'Time-product dummy' };
+const LABELS: Readonly<Record<string, string>> = {
+  geks_jevons: 'GEKS-Jevons',
+  tpd: 'Time-product dummy',
+  category_name: 'Category',
+  min: 'Lowest',
+  max: 'Highest',
+  trusted_min: 'Trusted lowest',
+  trusted_max: 'Trusted highest',
+  trusted_dearest_shop: 'Trusted most expensive shop',
+  dearest_shop: 'Most expensive shop',
+  p25: 'Lower quartile',
+  p75: 'Upper quartile',
+  p90_pct: '90th percentile, %',
+  stddev: 'Standard deviation',
+  std_error: 'Standard error',
+  cv_pct: 'Deviation %',
+  voi_pct: 'Value of information %',
+  grade_a: 'Grade A',
+  grade_b: 'Grade B',
+  grade_c: 'Grade C',
+  url: 'Page',
+  new_url: 'Page',
+};
 
-/** Puts the column that identifies rows first, and shows names in place of ids where rows have names. */
-function chooseColumns(answer: Answer, names: KnownNames): ShownColumn[] {
+/** Details of spreads, which come after the trusted figures. */
+const DETAILS = new Set(['offers', 'p25', 'p75', 'mean', 'stddev', 'spread', 'trusted_spread', 'grade_reason']);
+
+/** The number of columns that a page shows until the reader chooses, because more don't fit a wide screen. */
+const MOST_SHOWN = 14;
+
+/** Describes which rows of the analysis are shown, such as `20 rows` or `Rows 51 to 100`. */
+function describeRows({ rows, hasMore }: Answer, offset: number): string {
+  return offset === 0 && !hasMore
+    ? countOf(rows.length, 'row')
+    : `Rows ${formatCount(offset + 1)} to ${formatCount(offset + rows.length)}`;
+}
+
+/** Text columns that a phone shows in a line of their own below the first, in order of preference. */
+const LINES = ['shop', 'second_shop', 'follower', 'new_title', 'other_title'];
+
+/** Chooses the columns that a phone shows: the other shop or title of each row, and the first numbers and times. */
+function choosePhoneColumns(answer: Answer, [, ...columns]: readonly ShownColumn[]): Pick<TableView, 'line' | 'brief'> {
+  const shown = columns.filter(({ name }) => !isEmpty(answer, name));
+  const line = LINES.find((name) => shown.some((column) => column.name === name));
+  const isFact = ({ name }: ShownColumn) => {
+    const column = answer.columns.find((one) => one.name === name);
+    return column !== undefined && (isNumeric(column) || /^(?:kind|currency|day|week|period|.*_at)$/u.test(name));
+  };
+  const others = shown.filter(({ name }) => name !== line);
+  const brief = [...others.filter(isFact), ...others.filter((one) => !isFact(one))].slice(0, 4);
+  return { ...(line === undefined ? {} : { line }), brief: brief.map(({ name }) => name) };
+}
+
+/**
+ * Puts the column that identifies rows first, and shows names in place of ids where rows have names. Columns that say
+ * the same as another in less trusted or longer form come last. `usual` has the columns that don't fit a wide screen.
+ */
+function chooseColumns(answer: Answer, names: KnownNames): { columns: ShownColumn[]; usual: string[] } {
   const all = answer.columns.map(({ name }) => name);
   const has = (name: string) => all.includes(name);
   const isNamed = (name: string) =>
@@ -164,8 +250,13 @@ function chooseColumns(answer: Answer, names: KnownNames): ShownColumn[] {
   // An empty column can't identify rows, so it ranks last.
   const rank = (name: string) =>
     isEmpty(answer, name) ? HEADS.length + 1 : HEADS.includes(name) ? HEADS.indexOf(name) : HEADS.length;
-  return (shown.length === 0 ? all : shown)
-    .sort((a, b) => rank(a) - rank(b))
+  const isSecond = (name: string) =>
+    has(`trusted_${name}`) ||
+    (has('trusted_min') && DETAILS.has(name)) ||
+    (name === 'category_path' && has('category_name'));
+  const isText = (name: string) => answer.columns.some((column) => column.name === name && !isNumeric(column));
+  const columns = (shown.length === 0 ? all : shown)
+    .sort((a, b) => rank(a) - rank(b) || Number(isSecond(a)) - Number(isSecond(b)))
     .map((name): ShownColumn => {
       if (name.endsWith('site_id')) {
         const label = toLabel(name.replace(/site_id$/u, 'shop'));
@@ -182,8 +273,12 @@ function chooseColumns(answer: Answer, names: KnownNames): ShownColumn[] {
           show: (value) => showName(value === null ? undefined : String(value), names.categoryName),
         };
       }
+      if (name === 'changes' && isText(name))
+        return { name, show: (value) => showChangedValues(String(value ?? '{}')) };
       return name in LABELS ? { name, label: LABELS[name] as string } : { name };
     });
+  const filled = columns.filter(({ name }) => !isEmpty(answer, name));
+  return { columns, usual: filled.slice(MOST_SHOWN).map(({ name }) => name) };
 }
 
 function showName(value: string | undefined, known: ReadonlyMap<string, string>, path?: string): Content {

@@ -81,7 +81,7 @@ function listStock(counted: readonly Counted[]): Choice[] {
   return [
     ANY,
     { value: 'true', label: `yes (${formatCount(of('true'))})` },
-    { value: 'false', label: `not known (${formatCount(of('false'))})` },
+    { value: 'false', label: `no, or not known (${formatCount(of('false'))})` },
   ];
 }
 

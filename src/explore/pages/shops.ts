@@ -1,4 +1,3 @@
-import type { DuckDBValue } from '@duckdb/node-api';
 import { formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { makeRangeColumn } from '../charts/range-bar.js';
@@ -20,7 +19,7 @@ import {
 import { askPast } from '../past.js';
 import type { Answer, Question } from '../question.js';
 import { analysisAddress, renderAnswer, renderPager, type ShownColumn } from '../table.js';
-import { type ReadValue, readFirst, toBigInt, toDate, toNumber, toText } from '../values.js';
+import { type ReadValue, readFirst, toBigInt, toDate, toText } from '../values.js';
 import { askForNames, toChoices } from './analysis-form.js';
 import { MOVED, MOVES } from './move-sections.js';
 import { listCurrencies } from './products.js';
@@ -42,12 +41,7 @@ const listPositions = (answer: Answer): (string | ShownColumn)[] => [
 export const FRESHNESS = [
   { name: 'source_id', label: 'Source' },
   { name: 'is_stale', label: 'Stale' },
-  // Negative values are shown as 0. They occur because two clocks of the service may differ.
-  {
-    name: 'unseen_days',
-    label: 'Days unseen',
-    show: (value: DuckDBValue) => Math.max(0, toNumber(value) ?? 0).toFixed(1),
-  },
+  { name: 'unseen_days', label: 'Days unseen' },
   { name: 'stale_after_days', label: 'Allowed' },
   { name: 'last_seen_at', label: 'Last seen' },
   { name: 'read_at', label: 'Read' },
@@ -102,6 +96,7 @@ ${renderFilters('/shops', [
 ${renderAnswer(answer, positions, {
   caption: 'Shops that share products with other shops',
   columns: ['shop', 'host', ...listPositions(answer)],
+  brief: ['products', 'cheapest', 'win_pct', 'price_index'],
   sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
   moreNote: '', // the pager links to the other rows
   empty: 'No shops share a product.',
