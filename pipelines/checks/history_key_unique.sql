@@ -1,6 +1,6 @@
 -- name: history_key_unique
 -- severity: gate
--- description: Every change id occurs once in history; changes without an id occur once for each item, time and kind. A run checks only its own changes.
+-- description: Every change id occurs once in history; changes without an id differ in item, time, kind, price or values. A run checks only its own changes.
 -- found: [change is|changes are] in history more than once
 -- next: Look at the rows with the keys in the sample; if their run_id differs, two runs applied the same page.
 WITH scope AS (
@@ -19,5 +19,5 @@ UNION ALL
 SELECT NULL, item_id, observed_at, count(*)
 FROM history
 WHERE change_id IS NULL
-GROUP BY item_id, observed_at, kind
+GROUP BY item_id, observed_at, kind, price, previous_price, changes
 HAVING count(*) > 1 AND (getvariable('run_id') IS NULL OR bool_or(run_id = getvariable('run_id')))

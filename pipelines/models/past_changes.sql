@@ -3,7 +3,9 @@
 -- such change, or else the new one of the last such change. It is null if these two contradict each other, or if the
 -- current currency contradicts the last change.
 -- The API document doesn't say whether an entry's id equals its change's id, so it is used only if both are known and
--- agree. Changes that the feed has not returned yet are left to the feed. feed_cursor is null without a feed.
+-- agree. An item may have several changes of the same kind at the same time. Without ids, they are told apart by their
+-- prices and changed values. Changes that the feed has not returned yet are left to the feed. feed_cursor is null
+-- without a feed.
 -- needs: feed_changes, history, items, typed_changes, early_changes
 -- values: feed_cursor BIGINT, run_id VARCHAR, with_feed BOOLEAN
 WITH entries AS MATERIALIZED (
@@ -22,9 +24,13 @@ known AS MATERIALIZED (
   WHERE item_id IN (SELECT item_id FROM entries)
 ),
 ids AS (
-  SELECT coalesce(bool_and(e.change_id = k.change_id), false) AS agree
-  FROM entries AS e
-  JOIN known AS k USING (item_id, observed_at, kind)
+  SELECT coalesce(bool_and(is_same), false) AS agree
+  FROM (
+    SELECT bool_or(e.change_id = k.change_id) AS is_same
+    FROM entries AS e
+    JOIN known AS k USING (item_id, observed_at, kind)
+    GROUP BY item_id, observed_at, kind, k.change_id
+  )
 ),
 switches AS (
   SELECT item_id, list({'at': observed_at, 'old': old, 'new': new} ORDER BY observed_at) AS switches
@@ -64,12 +70,19 @@ told AS (
 fresh AS (
   SELECT e.*, (SELECT agree FROM ids) AS has_change_id
   FROM entries AS e
-  ANTI JOIN known USING (item_id, observed_at, kind)
+  ANTI JOIN (
+    SELECT item_id, observed_at, kind FROM known, ids WHERE change_id IS NULL OR NOT agree
+  ) AS k USING (item_id, observed_at, kind)
   ANTI JOIN (SELECT change_id FROM known, ids WHERE agree) AS k USING (change_id)
   WHERE NOT getvariable('with_feed')
     OR ((SELECT agree FROM ids) AND e.change_id <= getvariable('feed_cursor'))
     OR (NOT (SELECT agree FROM ids)
       AND e.observed_at <= (SELECT until FROM told))
+  QUALIFY row_number() OVER (
+    PARTITION BY item_id, observed_at, kind, price, previous_price, changes,
+      CASE WHEN has_change_id THEN change_id END
+    ORDER BY change_id
+  ) = 1
 )
 SELECT
   CASE WHEN f.has_change_id THEN f.change_id END AS change_id,

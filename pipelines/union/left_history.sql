@@ -5,7 +5,8 @@
 WITH placed AS (
   SELECT
     lake, change_id, item_id, observed_at, kind,
-    row_number() OVER (
+    -- Changes of one lake at the same time have the same rank, so all of them are kept.
+    rank() OVER (
       PARTITION BY
         change_id,
         CASE WHEN change_id IS NULL THEN item_id END,

@@ -38,6 +38,21 @@ describe('a backfill of history', () => {
     expect(await readHistory()).toEqual(after);
   });
 
+  test("adds an item's changes of the same kind at the same time with their change ids", async () => {
+    const toDay = (text: string) => text.replaceAll(/("observedAt":"[^T"]+T)[^"]+/g, '$100:00:00Z');
+    const intercept = changeText(/\/(changes|history)$/, toDay);
+    world = await openWorld({ items: 30, sites: 2, history: 'none', intercept });
+    await world.sync();
+    await world.sandbox.advance({ hours: 3, changes: 60 });
+    await world.sync();
+    await backfillHistory(world.pipeline, { where: 'true' }, testIo, signal);
+    const items = new Set((await readHistory("origin = 'history'")).map(([, itemId]) => itemId));
+    const told = (await truthOf()).filter(([, itemId]) => items.has(itemId as string));
+    expect(items.size).toBeGreaterThan(20);
+    const ids = (await readHistory()).filter(([, itemId]) => items.has(itemId as string)).map(([id]) => id as string);
+    expect(ids.sort()).toEqual(told.map(([id]) => id as string).sort());
+  });
+
   test.each(['null', '{"id":1}'])(
     'accepts entries that contain an item, like changes in the feed: %s',
     async (item) => {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { estimateWithWings, rebuildWithWings } from '../../src/wings/index.js';
 import {
+  changeText,
   openWorld,
   readItems,
   readLake,
@@ -131,6 +132,24 @@ test('with the feed, no event is lost or duplicated between item histories and t
   await rebuildWithWings(world.pipeline, testIo, new AbortController().signal);
   expect(await readHistory()).toEqual(await readChanges());
   expect(asked()).toHaveLength(new Set(asked()).size);
+});
+
+test("an item's changes of the same kind at the same time are all kept, and the lake can still be synced", async () => {
+  const toMonth = (text: string) => text.replaceAll(/("observedAt":"\d{4}-\d\d)[^"]+/g, '$1-01T00:00:00Z');
+  await open({ ...FREE, pastDays: 40, intercept: changeText(/\/history$/, toMonth) });
+  const { histories } = await world.sync();
+  expect(histories).toMatchObject({ asked: 90, left: 0 });
+  const told = (await readChanges()).map((row) => {
+    const [item, kind, at] = row.split(' ');
+    const month = new Date(Number(at) / 1000).toISOString().slice(0, 7);
+    return `${item} ${kind} ${Date.parse(`${month}-01`)}000`;
+  });
+  expect(new Set(told).size).toBeLessThan(told.length);
+  expect(await readHistory()).toEqual(told.sort());
+  await rebuildWithWings(world.pipeline, testIo, new AbortController().signal);
+  expect(await readHistory()).toEqual(told);
+  await world.sandbox.advance({ hours: 3, changes: 60 });
+  expect((await world.sync()).published).toBe(true);
 });
 
 test('histories that the service refuses for lack of calls wait, and the following run continues without them', async () => {

@@ -264,6 +264,12 @@ describe('history rows without a change id', () => {
     expect(await keep('0 NULL 7 1 CHANGED', '1 NULL 7 1 CHANGED')).toEqual(['0 NULL 7 1 CHANGED']);
   });
 
+  test('are all kept if one lake has several of them at the same time', async () => {
+    const rows = ['0 NULL 7 1 CHANGED', '0 NULL 7 1 CHANGED'];
+    expect(await keep(...rows)).toEqual(rows);
+    expect(await keep(...rows, '1 NULL 7 1 CHANGED')).toEqual(rows);
+  });
+
   test('a change without its item is replaced by the same change with it', async () => {
     expect(await keep('0 50 NULL 0 CHANGED', '1 50 7 0 CHANGED')).toEqual(['1 50 7 0 CHANGED']);
   });
