@@ -71,7 +71,7 @@ export function buildQuery(query: Query): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** Percent-encodes a value. Replaces a lone surrogate by U+FFFD, because encodeURIComponent would throw. */
+/** Percent-encodes a value. Replaces a lone surrogate with U+FFFD, because encodeURIComponent would throw. */
 function encodeValue(value: string | number | bigint | boolean): string {
   return encodeURIComponent(Buffer.from(String(value)).toString());
 }

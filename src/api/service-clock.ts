@@ -29,7 +29,7 @@ export function createServiceClock(io: Pick<Io, 'now'>) {
   };
 }
 
-/** Parses an HTTP date to ms since 1970; NaN if it is invalid. Also accepts an offset instead of GMT (RFC 5322). */
+/** Parses an HTTP date into ms since 1970; NaN if it is invalid. Also accepts an offset instead of GMT (RFC 5322). */
 function readHttpDate(text: string): number {
   // Checks the format, because Date.parse accepts much more than HTTP dates. It reads "1" as the year 2001.
   const zone = /^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2} (GMT|UTC|[+-]?\d{4})$/i.exec(text)?.[1];
@@ -42,7 +42,7 @@ function readHttpDate(text: string): number {
 const LONGEST_MS = 366 * 24 * 3600 * 1000;
 
 /**
- * Parses `Retry-After` (API §7), which contains seconds or an HTTP date, to milliseconds from `now`. Returns 0 for a
+ * Parses `Retry-After` (API §7), which contains seconds or an HTTP date, into milliseconds from `now`. Returns 0 for a
  * past date, and undefined if the header is missing, invalid, or more than a year away.
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {

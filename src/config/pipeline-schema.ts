@@ -24,7 +24,7 @@ const ICEBERG_BASE = /^[a-z][a-z0-9+.-]*:\/\/[^?#\p{Cc}]+$/u;
 
 const RECONCILE = 'must be never, or every and a duration such as "every 7d"';
 
-/** Parses `never` to undefined, and `every 7d` to milliseconds. */
+/** Parses `never` as undefined, and `every 7d` as a number of milliseconds. */
 const schedule = z
   .string(RECONCILE)
   .regex(/^(never|every [1-9]\d{0,5}[hdw])$/, RECONCILE)
@@ -32,7 +32,7 @@ const schedule = z
 
 const STALE = 'must be a duration such as 14d, a multiple of the usual interval such as 3x, or 0';
 
-/** Parses `14d` to seconds, `3x` to a multiple of a source's usual interval, and `0` to unlimited. */
+/** Parses `14d` as seconds, `3x` as a multiple of a source's usual interval, and `0` as unlimited. */
 const staleAfter = z
   .union([z.literal(0), z.string()], STALE)
   .refine((value) => /^(0|[1-9]\d{0,3}[hdw]|[1-9]\d{0,2}x)$/.test(String(value)), STALE)
@@ -46,7 +46,7 @@ const SAMPLE = 'must be a whole number from 0 to 100000';
 
 const CAP = 'must be a share of the plan such as 90%, or a whole number';
 
-/** Parses `90%` to a share of the plan's limit, and a whole number to a monthly number. */
+/** Parses `90%` as a share of the plan's limit, and a whole number as a monthly number. */
 const cap = z
   .union([z.number().int().nonnegative(), z.string()], CAP)
   .refine((value) => typeof value === 'number' || /^(100|\d{1,2}(\.\d+)?)%$/.test(value), CAP)

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { PricelakeError } from './errors.js';
 
-/** Starts to listen on an address. Port 0 lets the system choose. @throws PricelakeError `usage` if it can't listen */
+/** Starts listening on an address. Port 0 lets the system choose. @throws PricelakeError `usage` if it can't listen */
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {

@@ -50,7 +50,7 @@ function isIrreplaceable(entry: RunEntry): boolean {
   return entry.type === 'hydrate.export' || (entry.type === 'source.done' && entry.spent !== undefined);
 }
 
-/** Replaces a run's journal by a rewound one. Data after its last entries is cut off when the files are opened. */
+/** Replaces a run's journal with a rewound one. Data after its last entries is cut off when the files are opened. */
 export async function rewindJournal(
   file: string,
   altered: readonly number[],

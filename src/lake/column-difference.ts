@@ -30,7 +30,7 @@ const schemaSchema = z.object({
   fields: z.array(z.object({ name: z.string(), type: z.union([z.string(), z.looseObject({})]) })),
 });
 
-/** Parses a `schemaString` to types by column name, in order. @throws PricelakeError `lake_invalid` if it is damaged */
+/** Parses a `schemaString` into types by column name. @throws PricelakeError `lake_invalid` if it is damaged */
 export function readDeltaColumns(schemaString: string): Map<string, string> {
   const read = schemaSchema.safeParse(parseJson(schemaString));
   if (!read.success) throw new PricelakeError('lake_invalid', 'schemaString is not the schema of a Delta table');

@@ -98,7 +98,7 @@ async function findForeignFiles(lake: Lake, { table, files }: TableState): Promi
   const found = await runSideBySide(CONCURRENCY, foreign, async (file) => {
     // Skips a damaged file, because the next command that reads the file reports it.
     const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
-    // The footer has the row count. Some programs don't write it to the log.
+    // Takes the row count from the footer, because some programs don't write it to the log.
     return footer === undefined ? [] : [{ ...file, rows: footer.rows }];
   });
   return found.flat();

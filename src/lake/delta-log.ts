@@ -103,7 +103,7 @@ function beginReplay(table: TableName, checkpoint: bigint | undefined): LogState
   };
 }
 
-/** Copies a state, so that callers' earlier states never change. */
+/** Copies a state, so that a state that was returned earlier never changes. */
 function copyState(state: LogState): LogState {
   const { files, tombstones, txn } = state;
   return {

@@ -18,7 +18,7 @@ function labelValue([column, value]: [string, string | null]): string {
   return value === null ? column : `${column}-${encodeValue(value)}`;
 }
 
-/** Replaces each character that isn't a letter, a digit or `-` by its UTF-8 bytes, each as `_` and two hex digits. */
+/** Replaces each character that isn't a letter, a digit or `-` with its UTF-8 bytes, each as `_` and two hex digits. */
 function encodeValue(value: string): string {
   return value.replaceAll(/[^A-Za-z0-9-]/gu, (character) =>
     [...Buffer.from(character)].map((byte) => `_${byte.toString(16).padStart(2, '0')}`).join(''),

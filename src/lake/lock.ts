@@ -124,8 +124,8 @@ async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Pro
 }
 
 /**
- * Replaces each file that the previous holder may have open by a copy. If that process was only suspended, it writes to
- * files that are no longer used, until it finds that it has lost the lock.
+ * Copies each file that the previous holder may have open, and puts the copy in its place. If that process was only
+ * suspended, it writes to files that are no longer used, until it finds that it has lost the lock.
  */
 async function detachFiles(lake: Lake): Promise<void> {
   const runs = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];

@@ -20,7 +20,7 @@ function orderPath(lake: Lake): string {
   return privatePath(lake, 'swap.json');
 }
 
-/** Replaces this lake's tables and logs by those in `_pricelake/rebuild`. */
+/** Replaces this lake's tables and logs with those in `_pricelake/rebuild`. */
 export async function swapLake(lake: Lake): Promise<void> {
   const rebuilt = { root: rebuildPath(lake) };
   const tables: TableName[] = [];

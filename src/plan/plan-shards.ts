@@ -76,7 +76,7 @@ function planShards(
   if (calls !== undefined && needed * CALLS_SHARE > countLeft(calls)) {
     return whole(`${needed} exports would take too many of the ${countLeft(calls)} calls left`);
   }
-  // The API document doesn't say whether overage blocks are rounded up once a month or for each export.
+  // Doesn't split, because the API document doesn't say whether blocks are rounded up monthly or for each export.
   if (quota !== undefined && items > countLeft(quota))
     return whole('rows beyond the quota may be billed for each export');
   const bySite = sites.map(({ id, items }): Shard => {

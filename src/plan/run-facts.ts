@@ -70,9 +70,9 @@ export interface LakeFacts {
 
 /** Items whose listing state runs couldn't determine. */
 export interface UnknownListing {
-  /** The maximum number of such items. */
+  /** The maximum number of items whose listing state is unknown. */
   items: bigint;
-  /** The start of the first run that couldn't determine the state. */
+  /** The start of the first run that couldn't determine these states. */
   since: Date;
   /** The start of the last run that read items to determine the state; undefined if no run did. */
   lookedAt: Date | undefined;

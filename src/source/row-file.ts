@@ -97,7 +97,7 @@ export async function cutTail(path: string, end: number, { advice: hint }: { adv
   if (size > end) await truncate(path, end);
 }
 
-/** Converts rows to lines. A line break inside a row must be JSON white space, so it is replaced by a space. */
+/** Converts rows to lines. A line break inside a row must be JSON white space, so it is replaced with a space. */
 function writeLines(body: Buffer, rows: readonly Slice[]): Buffer {
   const lines = Buffer.allocUnsafe(rows.reduce((sum, row) => sum + row.end - row.start + 1, 0));
   let at = 0;

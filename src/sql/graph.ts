@@ -93,7 +93,7 @@ export class RelationGraph {
     await Promise.all([...reads].map(({ made }) => made));
   }
 
-  /** Drops tables that no statement reads any more, to free their memory. */
+  /** Drops tables that are no longer read, to free their memory. */
   async drop(...tables: readonly Relation[]): Promise<void> {
     for (const { name, made } of tables) {
       await made;

@@ -59,7 +59,7 @@ export function bindModel<M extends ModelName>(name: M, needs: Needs<M>, values:
 }
 
 /**
- * Replaces the names of tables in a query by relations. Keeps the line numbers. `values` maps variables to SQL text;
+ * Replaces the names of tables in a query with relations. Keeps the line numbers. `values` maps variables to SQL text;
  * other variables are read from the session.
  */
 export function bindQuery(

@@ -65,7 +65,7 @@ function isInString(bytes: Buffer, at: number): boolean {
 }
 
 /**
- * Replaces numbers by strings that start with NUMBER_MARK. All results use the same buffer, because allocating memory
+ * Replaces numbers with strings that start with NUMBER_MARK. All results use the same buffer, because allocating memory
  * for each chunk took longer than finding the numbers. A result is valid only until the next call.
  */
 export class NumberQuoter {

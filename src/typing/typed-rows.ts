@@ -138,7 +138,7 @@ export function noReads(graph: RelationGraph, label: string): ItemReads {
   };
 }
 
-/** Replaces missing fields by the lake's values, and recomputes the columns that depend on them. */
+/** Replaces missing fields with the lake's values, and recomputes the columns that depend on them. */
 function keepAbsent(rows: Sql, { names, items }: AbsentFields): Sql {
   const value = (name: ItemValue) => (names.includes(name) ? `coalesce(e.${name}, k.${name})` : `e.${name}`);
   const replaced = [

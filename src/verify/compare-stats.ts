@@ -122,7 +122,7 @@ function readBound(column: Column, claimed: unknown): ExactValue {
   }
 }
 
-/** Parses a decimal to units of its fourth decimal place: `12.5` becomes 125000n. */
+/** Parses a decimal into units of its fourth decimal place: `12.5` becomes 125000n. */
 function readUnits(text: string): bigint | undefined {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,4}))?$/.exec(text) ?? [];
   if (sign === undefined) return undefined;

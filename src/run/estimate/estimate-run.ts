@@ -98,7 +98,7 @@ export async function estimateRun(
     const state = unfinished?.state ?? RUN_FOLD.start;
     refuseNarrowing(pipeline, tables.items, state);
     const selection = hasAsked(state) ? readSelection(state.begin) : pipeline.source.datasets;
-    // Only a run may write to the lake's saved state.
+    // An estimate must not change the lake's saved state, so `append` does nothing.
     const memory = { state: await readMemory(lake), append: async () => {} };
     const journal = { state };
     const graph = new RelationGraph(db);

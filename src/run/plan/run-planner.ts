@@ -122,7 +122,7 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   // A later attempt starts where the first attempt did.
   const cursor = state.stage === 'none' ? applied : (state.begin.cursorFrom ?? undefined);
   const copied = tables.items.applied.datasets.ids;
-  // Once the lake has copied datasets, a dataset that isn't among them is new unless the datasets table lists it.
+  // The datasets table shows whether the key can read datasets that the lake hasn't copied.
   const asksSeen = selection === 'all' && copied.length > 0;
   const seen = asksSeen ? await graph.rows(sql`SELECT dataset_id AS id FROM ${await before.rows('datasets')}`) : [];
   return {
