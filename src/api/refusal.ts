@@ -34,7 +34,7 @@ export function explainRefusal(
   if (status >= 500) return new Trouble({ kind: 'fault', retryAfterMs, repeatable: true }, message, body.facts);
   const hint = HINTS[status];
   const code = CODES[status];
-  // A 404 by a proxy or another server doesn't mean that the item is missing.
+  // A 404 from a proxy or another server doesn't mean that the item is missing.
   if (code === undefined || (code === 'not_found' && !body.genuine)) {
     return new PricelakeError('contract', `${message}, which the API document doesn't allow`, {
       ...body.facts,

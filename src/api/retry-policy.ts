@@ -28,7 +28,7 @@ type Decision =
   | { retry: false; because: 'unrepeatable' | 'attempts' }
   | { retry: false; because: 'wait_too_long'; waitMs: number };
 
-/** Decides whether to retry a failed call, and after what pause. @param random a random number in [0, 1) */
+/** Decides whether to retry a failed call, and how long to wait first. @param random a random number in [0, 1) */
 export function decideRetry(setback: Setback, tries: Tries, attempts: number, random: number): Decision {
   if (!setback.repeatable) return { retry: false, because: 'unrepeatable' };
   const asked = setback.retryAfterMs ?? 0;
@@ -44,7 +44,7 @@ export function decideRetry(setback: Setback, tries: Tries, attempts: number, ra
   return { retry: true, waitMs: limited && asked > 0 ? asked : Math.max(asked, backoff) };
 }
 
-/** An attempt has failed, and may be repeated. This error never leaves src/api. */
+/** The error of a failed attempt that may be repeated. It never leaves src/api. */
 export class Trouble extends Error {
   readonly setback: Setback;
   readonly facts: ErrorFacts;
@@ -55,7 +55,7 @@ export class Trouble extends Error {
     this.facts = facts;
   }
 
-  /** Returns the error to throw if the call isn't repeated again. */
+  /** Returns the error to throw when no further attempt is made. */
   giveUp(decision: Decision & { retry: false }, attempts: number, now: Date): PricelakeError {
     const facts: ErrorFacts = { ...this.facts, attempts };
     let message = this.#tell(attempts);

@@ -26,7 +26,7 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
   exportPace: LIMITS.exportPace,
 };
 
-/** The maximum number of connections. More calls than this wait. */
+/** The maximum number of connections. Further calls are queued. */
 const MAX_CONNECTIONS = 64;
 
 export interface Answer {
@@ -37,7 +37,7 @@ export interface Answer {
   body: BodyQueue;
 }
 
-/** A request failed before its response's headers were complete. */
+/** The error of a request that failed before the headers of its response were complete. */
 export class ExchangeFault extends Error {
   /** True if the request may have reached the service, so that the service may count it. */
   readonly sent: boolean;

@@ -39,7 +39,7 @@ export class Journal<Entry, State> {
   #stands: Standing<State>;
   /** True once the folder is synced, so that the file exists after a power failure. */
   #isNamed = false;
-  /** The last append. Appends run one after another, so that one that fails removes only its own lines. */
+  /** The last append. Appends run one after another, so that a failed append removes only its own lines. */
   #appending: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, fold: Fold<Entry, State>, file: FileHandle, stands: Standing<State>) {

@@ -118,7 +118,7 @@ export async function findUnfinishedRun(
 
 /**
  * Finds the unfinished run. Changes nothing, because another process may be writing to it.
- * @param published the number of the newest run in the runs table; a damaged journal of an earlier run is ignored
+ * @param published the number of the newest run in the runs table; damaged journals of runs up to this one are ignored
  * @param onBare called with each folder that a crash left without a journal
  * @throws PricelakeError `lake_invalid` if the journal of an unpublished run is damaged
  */

@@ -12,7 +12,7 @@ export const tryEntry = z.strictObject({
   endedAt: z.iso.datetime(),
   /** The duration of each step, in seconds. Steps that the process didn't reach are missing. */
   steps: z.partialRecord(step, z.number().min(0)),
-  /** Why the process ended before the run did. */
+  /** The reason why the process ended before the run did. */
   fault: z
     .strictObject({
       step,
