@@ -91,7 +91,7 @@ const ORDERS: Readonly<Record<Column['type'], IsBelow>> = {
   'VARCHAR[]': bytesBelow,
 };
 
-/** Reads the bounds of long texts from the rows. DuckDB's statistics omit bounds that it can't truncate. */
+/** Reads the bounds of long texts from the rows, because DuckDB stores no bound for a text that it can't truncate. */
 async function addTextBounds(
   db: Database,
   path: string,

@@ -32,7 +32,7 @@ export function isRepairedByCopy(changes: readonly ForeignCommit[]): boolean {
   return changes.every(({ table }) => REPAIRED_BY_COPY.includes(table));
 }
 
-/** Throws if there are such changes. @throws PricelakeError `lake_invalid` naming the first change and the remedy */
+/** Throws if other programs changed rows or columns. @throws PricelakeError `lake_invalid` naming the first change */
 export function refuseForeignChanges(lake: Lake, changes: readonly ForeignCommit[]): void {
   const [first] = changes;
   if (first === undefined) return;

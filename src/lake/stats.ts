@@ -57,7 +57,7 @@ function writeBound(column: Column, text: string | undefined, side: 'min' | 'max
 /** Matches a UTC time in DuckDB's format. Delta's JSON can represent neither infinity nor years with five digits. */
 const INSTANT = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
 
-/** Rounds a time to milliseconds, as the protocol requires: minimums down and maximums up, so that no row is lost. */
+/** Rounds a time to milliseconds as the protocol requires: minimums down and maximums up, so that no row is skipped. */
 function writeTime(text: string, side: 'min' | 'max'): string | undefined {
   const match = INSTANT.exec(text);
   if (match === null) return undefined;

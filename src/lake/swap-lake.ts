@@ -71,8 +71,8 @@ export async function dropRebuild(lake: Lake): Promise<void> {
 }
 
 /**
- * Reads the list of the new lake's tables. If the text isn't JSON, returns all tables, so that no table is lost which
- * the new lake lacks.
+ * Reads the list of the new lake's tables. If the text isn't JSON, returns all tables, so that a table is kept if
+ * the new lake lacks it.
  * @throws PricelakeError `lake_invalid` if another version wrote the file
  */
 function readOrder(lake: Lake, text: string): readonly TableName[] {
