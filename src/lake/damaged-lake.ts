@@ -1,9 +1,8 @@
-import { readdir } from 'node:fs/promises';
-import { ignoreMissing, PricelakeError } from '../io/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
-import { type Lake, privatePath } from '../tables/layout.js';
+import type { Lake } from '../tables/layout.js';
 import { type Inspection, inspectLake, inspectNothing } from './inspect-lake.js';
-import { locateLake, openLake } from './lake.js';
+import { hasLandings, locateLake, openLake } from './lake.js';
 import { holdLake, type LockedLake } from './locked-lake.js';
 import { explainSystemFault } from './system-faults.js';
 
@@ -25,15 +24,8 @@ export async function openDamagedLake(path: string): Promise<RepairableLake> {
     return { lake: await openLake(path, { create: false }), damage: undefined, isOtherFormat: false };
   } catch (error) {
     if (!(error instanceof PricelakeError) || !(await hasLandings(lake))) throw error;
-    const file = privatePath(lake, 'format.json');
-    const damage = error.message.startsWith(file) ? error.message : `${file}: missing`;
-    return { lake, damage, isOtherFormat: error.facts.version !== undefined };
+    return { lake, damage: error.message, isOtherFormat: error.facts.version !== undefined };
   }
-}
-
-async function hasLandings(lake: Lake): Promise<boolean> {
-  const names = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];
-  return names.some((name) => /^\d{6,}-/.test(name));
 }
 
 /** An inspected lake. If its marker file is wrong, `markerDamage` describes the fault. */

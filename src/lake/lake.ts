@@ -78,15 +78,25 @@ export async function findLake(path: string): Promise<Lake> {
   return lake;
 }
 
+/** Returns undefined if nothing was downloaded to this folder and the marker is missing. */
 async function readMarker(lake: Lake): Promise<unknown> {
   const path = privatePath(lake, 'format.json');
   try {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch (cause) {
-    if (hasSystemCode(cause, 'ENOENT', 'ENOTDIR')) return undefined;
-    if (!(cause instanceof SyntaxError)) return explainReadFault(path, REBUILD_HINT)(cause as NodeJS.ErrnoException);
-    throw new PricelakeError('lake_invalid', `${path}: not JSON`, { hint: REBUILD_HINT }, { cause });
+    const isMissing = hasSystemCode(cause, 'ENOENT', 'ENOTDIR');
+    if (isMissing && !(await hasLandings(lake))) return undefined;
+    if (!isMissing && !(cause instanceof SyntaxError))
+      return explainReadFault(path, REBUILD_HINT)(cause as NodeJS.ErrnoException);
+    const what = `${path}: ${isMissing ? 'missing' : 'not JSON'}`;
+    throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT }, { cause });
   }
+}
+
+/** True if runs have downloaded data to this lake. */
+export async function hasLandings(lake: Lake): Promise<boolean> {
+  const entries = await list(privatePath(lake, 'landing'));
+  return entries.some(({ name }) => /^\d{6,}-/.test(name));
 }
 
 /** Throws if a folder without a marker has contents, other than those that an interrupted creation leaves. */

@@ -84,17 +84,18 @@ const DAMAGES: [string, () => Promise<void>][] = [
   ['garbage in format.json', () => writeFile(inLake('_pricelake', 'format.json'), '{"x')],
 ];
 
-test.each([...DAMAGES, ['garbage in lake.json', () => writeFile(inLake('lake.json'), 'garbage')]])(
-  'sync reports the damage and the advice before any request: %s',
-  async (_name, damage) => {
-    await damage();
-    expect(await failure(world.sync())).toMatchObject({
-      code: 'lake_invalid',
-      facts: { hint: expect.stringContaining('pricelake lake rebuild') },
-    });
-    expect(world.requests).toEqual([]);
-  },
-);
+test.each([
+  ...DAMAGES,
+  ['garbage in lake.json', () => writeFile(inLake('lake.json'), 'garbage')],
+  ['a deleted format.json', () => rm(inLake('_pricelake', 'format.json'))],
+] as const)('sync reports the damage and the advice before any request: %s', async (_name, damage) => {
+  await damage();
+  expect(await failure(world.sync())).toMatchObject({
+    code: 'lake_invalid',
+    facts: { hint: expect.stringContaining('pricelake lake rebuild') },
+  });
+  expect(world.requests).toEqual([]);
+});
 
 test('a rebuild repairs each of these damages from the landed bytes alone, and the next run continues', async () => {
   for (const [, damage] of DAMAGES) await damage();
