@@ -105,7 +105,7 @@ export const NARROW: Readonly<Record<DerivedTable['by'], Narrow>> = {
   site: narrowBySite,
 };
 
-/** Selects the ids of items whose values in these columns differ before and after the run. */
+/** Selects the id and these columns of items for which a value changes in the run, with old and with new values. */
 function selectDifferent({ merged, before }: MergedItems, columns: string): Sql {
   const named = code(`item_id, ${columns}`);
   return sql`(SELECT ${named} FROM ${merged} EXCEPT SELECT ${named} FROM ${before})

@@ -17,7 +17,7 @@ export interface Drift {
   found: string | null;
   /** The JSON types in the document, or for `value` the listed strings; null if the document lacks the field. */
   described: string | null;
-  /** The number of rows with this difference. `looked_at` is the number of all rows. */
+  /** The number of values with this difference. `looked_at` is the number of rows, objects or elements compared. */
   rows: number;
   looked_at: number;
   sample: string | null;

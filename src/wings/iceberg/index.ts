@@ -60,7 +60,7 @@ async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io)
   }
 }
 
-/** Returns the address in the pipeline file, or undefined without one. The metadata then keeps its present address. */
+/** Returns the address that the pipeline file sets. Undefined without the setting: the metadata keeps its address. */
 function findAddress({ root }: Lake, iceberg: IcebergSetting['iceberg'], remote?: string): string | undefined {
   if (iceberg !== true) return iceberg || undefined;
   const url = parseRemoteUrl(remote ?? '');

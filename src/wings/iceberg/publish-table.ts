@@ -101,7 +101,7 @@ async function readNewest(folder: string): Promise<Found | undefined> {
   if (version === 0) return undefined;
   const text = await readFile(join(folder, metadataName(version)), 'utf8');
   const hint = await readFile(join(folder, HINT), 'utf8').catch(() => '');
-  // If the hint names another version, the newest file may be incomplete. It is then written again as the next version.
+  // If the hint names another version, metadata is undefined, so that the caller writes another version and its hint.
   return { version, metadata: hint.trim() === String(version) ? parseMetadata(text) : undefined };
 }
 
@@ -118,7 +118,10 @@ interface Planned {
   planned: PlannedSnapshot[];
 }
 
-/** Plans a snapshot for each later commit. Returns undefined if the log or the metadata is incomplete. */
+/**
+ * Plans a snapshot for each commit after the newest snapshot in `before`. Returns undefined if the log or the metadata
+ * is incomplete.
+ */
 async function planMissing(
   lake: Lake,
   folder: string,

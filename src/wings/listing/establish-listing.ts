@@ -46,7 +46,7 @@ export async function establishListing(run: ListedRun): Promise<void> {
   io.log(unknown === 0n ? 'debug' : 'warn', 'listing.proved', { unknown, reason });
 }
 
-/** The maximum number of times that the service's counts are requested. Items may change between the requests. */
+/** The maximum number of times that the service's counts are requested. If they still differ then, the step ends. */
 const COUNTS = 2;
 
 interface ListingState {
@@ -97,7 +97,7 @@ class ListingPart {
     return this.#read();
   }
 
-  /** Reads items until no counts differ or no more calls may be made. */
+  /** Reads items until the listing states of all websites are certain, or until no more reads are allowed. */
   async #read(): Promise<ListingState> {
     for (;;) {
       const rows = await this.#type();

@@ -14,7 +14,7 @@ export interface ListedCounts {
   moved: bigint;
 }
 
-/** The number of known items that a copy lacks, and how many of those that were then read the service still returns. */
+/** The number of known items that a copy lacks, how many were read one by one, and how many the service returned. */
 export interface MissingReads {
   missing: bigint;
   read: bigint;

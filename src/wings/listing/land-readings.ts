@@ -19,9 +19,9 @@ export async function landCounts({ client, dataset }: DatasetPart, { journal }: 
 export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
 
 /**
- * Downloads pages of items (API §4, /items). Listed items are sorted by their first appearance, newest first, because
- * changes don't affect this order. Removed items are sorted by when they were last seen, because an item is removed
- * soon afterwards. An interrupted read continues with its next page.
+ * Downloads pages of items (API §4, /items). A read of all pages starts with the newest listings, because changes don't
+ * affect this order. A read of the newest removals starts with the items that were last seen most recently, because an
+ * item is removed soon after it was last seen. An interrupted read continues with its next page.
  */
 export async function landReading(
   part: DatasetPart,

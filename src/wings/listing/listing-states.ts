@@ -33,7 +33,10 @@ export async function readListingItems(
   return graph.rowsOf('listing_items', listing, count);
 }
 
-/** True if the lake's items show that `changedSince` returns removed items. @param since the poll's `changedSince` */
+/**
+ * True if the items show that `changedSince` returns removed items.
+ * @param since the poll's `changedSince`; undefined if the run has read more than the poll
+ */
 export async function findEvidence(graph: RelationGraph, items: Relation, since: string | undefined): Promise<boolean> {
   const row = await graph.row(bindModel('listing_evidence', { listing_items: items }, { polled_since: since ?? null }));
   return row?.returned !== 0n || (row.hiding === 0n && row.moving !== 0n);
@@ -85,7 +88,7 @@ export function countListedOf(graph: RelationGraph, items: Relation, ids: readon
   return graph.count(sql`FROM ${items} WHERE is_listed AND item_id IN (${code(ids.join(', ') || 'NULL')})`);
 }
 
-/** Finds items that a read of all listed items should have returned, but that none of these files contains. */
+/** Finds items that a complete read with this status should have returned, but that none of its files contains. */
 export async function findMissing(
   graph: RelationGraph,
   { items, typed }: ListingRows,

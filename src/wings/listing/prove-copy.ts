@@ -168,7 +168,7 @@ async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Gap>
   };
 }
 
-/** Reads missing items one by one. If a call fails, skips the comparison. */
+/** Reads missing items one by one. If a call fails, skips the items that are left. */
 async function readMissing(
   { client, io }: Asking,
   landing: Landing,

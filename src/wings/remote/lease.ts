@@ -16,7 +16,7 @@ export type CopyNote = z.infer<typeof noteSchema>;
 
 const notePath = (lake: Lake) => privatePath(lake, 'remote.json');
 
-/** Reads the note. Returns undefined if the note is damaged or names another remote. */
+/** Reads the note. Returns undefined if the note is missing, is damaged or names another remote. */
 export async function readNote(lake: Lake, url: string): Promise<CopyNote | undefined> {
   const note = await readAnyNote(lake);
   return note?.url === url ? note : undefined;
@@ -45,7 +45,7 @@ const FOLDER = '_pricelake/lock/';
 /** If a lease isn't renewed for this long, its holder is considered dead. */
 const LEASE_MS = 90_000;
 const BEAT_MS = 20_000;
-/** If a holder can't renew its lease for this long, it stops, so that it stops before others take over. */
+/** If a holder can't renew its lease for this long, it stops before others take over. It checks every BEAT_MS. */
 const STOP_MS = LEASE_MS - BEAT_MS;
 
 const recordSchema = ownerSchema.extend({

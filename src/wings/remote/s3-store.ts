@@ -74,7 +74,7 @@ class S3Store implements ObjectStore {
         return true;
       } catch (error) {
         if (statusOf(error) === 412) return false;
-        throw error; // 409: another writer is creating the object at the same time
+        throw error; // 409: another writer is creating the object, so #attempt tries again
       }
     });
   }

@@ -80,7 +80,7 @@ async function readPending(lake: Lake, table: TableName, version: bigint): Promi
   return { table, version, at: info?.timestamp ?? 0, files, entry, isFirst: false };
 }
 
-/** Groups versions by commit time. Sorts versions with the same time as a run commits their tables. */
+/** Groups versions by commit time. For equal times, uses the order in which a run commits the tables. */
 function* inOrder(pending: Pending[][]): Generator<Pending[]> {
   const left = pending.map((versions) => [...versions]);
   const rank = ({ table }: Pending) => COMMIT_STEPS.findIndex((tables) => tables.includes(table));

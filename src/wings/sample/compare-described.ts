@@ -56,7 +56,7 @@ async function readDescribed(
   await landSingleItems(part, landing, 'sample', [...left], io).catch((error: unknown) => skipSample(error, io));
 }
 
-/** Counts items with values that differ although no change is newer than the item's newest known change. */
+/** Counts items that differ in fields other than MOVED, although they didn't change after their newest known change. */
 async function countUnannounced(
   { graph, typing }: Pick<WatchedRun, 'graph' | 'typing'>,
   landing: Landing,

@@ -15,7 +15,7 @@ export interface DeclaredTable {
   declared: bigint;
 }
 
-/** For each table of settings, a function that builds its rows from the pipeline file, without `run_id`. */
+/** For each table of settings, a function that builds its rows from the pipeline file: unsorted, without `run_id`. */
 const LISTS: Record<DeclaredTableName, (pipeline: Pipeline) => DeclaredRows> = {
   offer_rules: listOfferRules,
   user_matches: listUserMatches,
@@ -90,7 +90,7 @@ export function listDeclared({
   });
 }
 
-/** Computes a 48-bit hash. Every reader of a transaction log can represent such a number exactly. */
+/** Computes a 48-bit hash, because every reader of a transaction log can represent such a number exactly. */
 function hashRows(rows: DeclaredRows): bigint {
   const lines = rows.map((row) =>
     JSON.stringify(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)])),

@@ -62,7 +62,7 @@ export async function removeEvents(lakeRoot: string, keys: readonly string[], ru
   }
 }
 
-/** Returns the keys of all known events, oldest first, with the time at which each became known. */
+/** Returns the keys of all known events, oldest first, with the time since which each is remembered. */
 export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at: number][]> {
   const known: [string, number][] = [];
   // Reads events before recorded keys. A run records an event's key before it deletes the event, so no key is missed.
@@ -76,7 +76,7 @@ export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at:
   return known.sort(([, a], [, b]) => a - b);
 }
 
-/** Creates the folders. @throws PricelakeError `lake_invalid` if one is a symbolic link, which leads out of the lake */
+/** Creates the folders. @throws PricelakeError `lake_invalid` if one is a symbolic link, which may leave the lake */
 export async function makeFolders(lakeRoot: string): Promise<void> {
   const folders = ['events', 'taken', 'aside', 'tmp'].map((name) => webhookPath(lakeRoot, name));
   for (const folder of [path.dirname(webhookPath(lakeRoot)), webhookPath(lakeRoot), ...folders]) {
@@ -86,7 +86,7 @@ export async function makeFolders(lakeRoot: string): Promise<void> {
   for (const folder of folders) await makeFolder(folder);
 }
 
-/** Deletes files that were never completed, because their receiver was killed at least an hour ago. */
+/** Deletes incomplete files of receivers that were killed. The files must be at least an hour old. */
 export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
   for (const name of await listNames(webhookPath(lakeRoot, 'tmp'))) {
     const file = webhookPath(lakeRoot, 'tmp', name);

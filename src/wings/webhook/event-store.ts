@@ -19,7 +19,7 @@ const MAX_ASIDE = 1000;
 export class EventStore {
   readonly #lakeRoot: string;
   readonly #io: Io;
-  /** The keys of known events with the time at which each became known, oldest first. */
+  /** The keys of known events with the time since which each is remembered, oldest first. */
   readonly #known: Map<string, number>;
   readonly #writing = new Set<Promise<boolean>>();
 
@@ -46,7 +46,7 @@ export class EventStore {
     return isNew;
   }
 
-  /** Saves a signed body that isn't a valid event, and returns its path. */
+  /** Saves a signed body that isn't a valid event durably, and returns its path within the lake. */
   async setAside(body: Buffer): Promise<string> {
     const time = this.#io.now().toISOString().replaceAll(/[-:.]/g, '');
     const name = `${time}-${createHash('sha256').update(body).digest('hex').slice(0, 12)}`;

@@ -19,7 +19,7 @@ export interface ReceiverOptions extends AgeLimits {
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside' | 'finish'>;
   onLanded?: () => void;
-  /** The time within which to respond, in ms. The sender waits for 10 seconds (API §6). */
+  /** The time within which to respond, in ms. Must be less than the 10 seconds that the sender waits (API §6). */
   answerWithinMs?: number;
 }
 
