@@ -65,7 +65,10 @@ export class KeptCounts {
     this.#next[check.name] = { query: hashCheck(configured), values, violations: String(violations), rows };
   }
 
-  /** Returns new violations of checks with a saved number, by name. Omits those that read other changed tables. */
+  /**
+   * Returns the updated violations of checks that have a saved number, by check name. Omits checks that read a changed
+   * table other than `items`.
+   */
   async countOn(
     graph: RelationGraph,
     checked: CheckedTables,

@@ -59,9 +59,7 @@ interface LakeSettings {
   tables: { items?: { partitionBy: string[] } | undefined };
 }
 
-/**
- * The time that a source may stay unseen: a number of seconds (0 for unlimited), or a multiple of its usual interval.
- */
+/** The time that a source may stay unseen: in seconds (0 for unlimited), or as a multiple of its usual interval. */
 export type StaleAfter = { seconds: number } | { intervals: number };
 
 interface AnalysisSettings {

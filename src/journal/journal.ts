@@ -49,7 +49,7 @@ export class Journal<Entry, State> {
     this.#stands = stands;
   }
 
-  /** Opens or creates a journal. Removes and logs an incomplete last line. @throws PricelakeError `lake_invalid` */
+  /** Opens or creates a journal. Cuts off an incomplete end, and logs that. @throws PricelakeError `lake_invalid` */
   static async open<Entry, State>(
     path: string,
     fold: Fold<Entry, State>,

@@ -87,7 +87,7 @@ export function readApplicable({ journal, runId }: Pick<Landing, 'journal' | 'ru
   throw new Error(`run ${runId} is ${journal.state.stage}: its rows have not been downloaded yet`);
 }
 
-/** Returns the state of a run that has journaled its row counts. @throws Error before that, so nothing is committed */
+/** Returns the state of a run that has journaled its row counts. @throws Error before that, to prevent early commits */
 export function readPublishable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Publishable {
   if (isPublishable(journal.state)) return journal.state;
   throw new Error(`run ${runId} is ${journal.state.stage}: its row counts are not final yet`);
@@ -162,7 +162,7 @@ export async function readRun(folder: string): Promise<LandedRun | undefined> {
   return { runNumber, runId, folder, state };
 }
 
-/** Deletes a run that has nothing to do. */
+/** Deletes a run and its downloads, for example if it had nothing to do. */
 export async function dropRun(landing: Landing): Promise<void> {
   await landing.journal.close();
   await removeLanding(landing.folder);

@@ -79,7 +79,7 @@ const memoryEntry = z.discriminatedUnion('type', [
 ]);
 type MemoryEntry = z.infer<typeof memoryEntry>;
 
-/** A lake's state between runs. Without it, rows of idle runs are lost; the rest costs only calls or time. */
+/** A lake's state between runs. Without it, idle runs and step durations are lost; the rest costs calls or time. */
 export interface LakeMemory {
   idleRuns: Chain<IdleRun> | undefined;
   brought: ReadonlyMap<string, Chain<string>>;

@@ -11,7 +11,7 @@ export const int64Text = z
 /** The service's usage counters for the current month; null if they are unknown. */
 export const counted = z.strictObject({ apiCalls: int64Text, exportRows: int64Text, resetsAt: z.string() }).nullable();
 
-/** A plain file name. A journal from another machine can't refer to files outside its folder. */
+/** A plain file name, so that a journal from another machine can't refer to files outside its folder. */
 export const fileName = z.string().superRefine((name, context) => {
   const fault = findNameFault(name);
   if (fault !== undefined) context.addIssue({ code: 'custom', message: `the name ${quotePath(name)} ${fault}` });
@@ -153,7 +153,7 @@ export const runEntry = z.discriminatedUnion('type', [
     spent: z.strictObject({ made: z.number(), counted: int64Text }).optional(),
     remark: z.string().optional(),
   }),
-  /** The start of a poll: the time since which items must have changed (null for all), and the newest change. */
+  /** The start of a poll's round: the time since which items changed (null for all), and the newest change's time. */
   note('poll.round', { since: z.string().nullable(), newest: z.string().nullable(), dataset }),
   asked('poll.page', itemPage),
   asked('poll.done', { dataset }),

@@ -11,7 +11,7 @@ export interface FeedEnd {
 export interface FeedGuard {
   /**
    * Returns the next cursor, and whether to continue.
-   * @throws PricelakeError `contract` for a page that makes no progress, or that skips changes
+   * @throws PricelakeError `contract` for a page that makes no progress, or that skips changes, which would be lost
    * @param findNewest requests the id of the newest change in this part of the feed
    */
   admit(page: FeedPage, after: bigint, findNewest: () => Promise<bigint>): Promise<{ cursor: bigint; goesOn: boolean }>;

@@ -55,7 +55,7 @@ interface FeedJudges {
 
 const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
 
-/** Returns the id of the newest change (API §4, /changes/recent), or undefined if there is none. */
+/** Returns the id of the newest change (API §4, /changes/recent), if any. The feed is complete up to this change. */
 export async function readNewestChange(client: ApiClient): Promise<bigint | undefined> {
   // Parses only the id, so that a change in another field can't stop a run.
   const { changes } = await client.json('/changes/recent', { limit: 1 }, newestChange);

@@ -34,7 +34,7 @@ export function listItemFiles({ folder, journal }: Landing, kind: PageKind): Ite
 /** Cuts off each item file after its last journaled row, because a killed process may leave more bytes. */
 export async function cutItemTails({ folder, journal }: Landing): Promise<void> {
   for (const { files } of Object.values(journal.state.pages)) {
-    // An export's files are journaled when they are complete. Their recorded length doesn't include a repeated header.
+    // Files of exports are journaled only when complete. Their recorded length doesn't include a repeated header.
     for (const [file, { bytes }] of files)
       if (!isHydrationExport(file)) await cutTail(path.join(folder, file), bytes, journal);
   }

@@ -53,7 +53,7 @@ export async function landPoll(
   for (const file of listItemFiles(landing, 'poll')) onFile(file);
 }
 
-/** Starts another poll, from an earlier time, because rows were read before the feed's oldest change. */
+/** Starts another poll in the same run, for the items that have changed since `since`. */
 export function reopenPoll({ journal }: Landing, parts: readonly DatasetPart[], since: string): Promise<void> {
   return journal.append(...parts.map(({ dataset }) => ({ type: 'poll.round' as const, since, newest: null, dataset })));
 }

@@ -11,7 +11,7 @@ export interface RowScanner {
   scan(chunk: Buffer): { rows: number; end: number };
   /** Returns 1 if the last row has no line break, otherwise 0. */
   finish(): number;
-  /** The number of bytes since the last row ended. */
+  /** The number of bytes since the last line or record ended. */
   readonly openBytes: number;
   /** The header with which every file after the first one must start. */
   readonly header: Buffer;

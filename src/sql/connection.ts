@@ -249,7 +249,7 @@ async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
 
 const AGAIN_MS = 50;
 
-/** Interrupts repeatedly, because an interrupt between two statements has no effect. Returns a function to stop it. */
+/** After an abort, interrupts repeatedly: an interrupt between statements has no effect. Returns a function to stop. */
 export function interruptOnAbort(connection: Pick<DuckDBConnection, 'interrupt'>, signal: AbortSignal): () => void {
   let timer: NodeJS.Timeout | undefined;
   const interrupt = () => {

@@ -55,7 +55,7 @@ export async function prepareUserSelect(
   return prepareSelect(connection, sql);
 }
 
-/** Checks a statement by its text only, before another process prepares it. Returns true for an EXPLAIN. */
+/** Checks a statement by its text only, so that another process can prepare it. Returns true for an EXPLAIN. */
 export async function requireUserSelect(connection: DuckDBConnection, sql: string, reach: Reach): Promise<boolean> {
   const { read, explains } = await parseReading(connection, sql);
   const row = async (text: string, values: DuckDBValue[] = []) =>

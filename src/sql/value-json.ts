@@ -13,7 +13,7 @@ import {
 
 /**
  * Converts a DuckDB value to JSON without loss: integers and DECIMALs with all digits, times as ISO 8601, NaN and
- * infinities as text. A value of any other type becomes text as DuckDB prints it.
+ * infinities as text. A value of a type that JSON lacks becomes text as DuckDB prints it.
  */
 function valueToJson(value: DuckDBValue): string {
   if (value === null || value === undefined) return 'null';

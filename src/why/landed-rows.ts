@@ -20,7 +20,7 @@ export interface LandedRow {
   line: number;
   /** `read` for a complete row of the item, `change` for a change of the item. */
   kind: 'read' | 'change';
-  /** The time at which the row was downloaded (ISO 8601); undefined if the journal doesn't record it. */
+  /** The time at which the file was downloaded (ISO 8601); undefined if the journal doesn't record it. */
   readAt: string | undefined;
   text: string;
   /** Returns the text of a field as downloaded, by its API name; undefined if the row doesn't have the field. */
