@@ -40,10 +40,12 @@ async function copyStale(): Promise<void> {
   simulation.world.now += 5n * HOUR;
 }
 
-async function stopAfter(table: TableName): Promise<void> {
+/** Stops a run after the nth commit of a table. */
+async function stopAfter(table: TableName, nth = 1): Promise<void> {
   const stopped = new Error('stopped');
+  let commits = 0;
   const log: Io['log'] = (_level, event, facts = {}) => {
-    if (event === 'committed' && facts.table === table) throw stopped;
+    if (event === 'committed' && facts.table === table && ++commits === nth) throw stopped;
   };
   await expect(simulation.sync({ log })).rejects.toBe(stopped);
 }
@@ -57,6 +59,13 @@ test('an item in stale_items reaches items even if a run was stopped between the
   expect(await simulation.sync()).toMatchObject({ resumed: true, row: { caught_up: true, stale_items: 0n } });
   expect(await holds()).toBe(true);
   await simulation.expectSound();
+});
+
+test('an item leaves stale_items only after items contains it', async () => {
+  await copyStale();
+  addHalf();
+  await stopAfter('stale_items', 2);
+  expect(await holds()).toBe(true);
 });
 
 test('such an item is read again if the stopped run also lost its landing', async () => {

@@ -1,5 +1,6 @@
 /** The lake against the world, value by value. What is wrong is said in two parts: a line that many seeds may share, and where. */
-
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { viewDatasets } from './endpoints.js';
 import type { LakeRows, TextRow } from './lake-rows.js';
 import type { Service } from './service.js';
@@ -235,4 +236,21 @@ export function expectNoFutureDays(world: World, lake: LakeRows): void {
   const today = new Date(Number(world.now / 1_000_000n)).toISOString().slice(0, 10);
   const future = lake.price_spread_daily.filter(({ day }) => (day ?? '') >= today).map(({ day }) => String(day));
   refuse('price_spread_daily has days that are not over', [...new Set(future)]);
+}
+
+/** Whoever reads a lake on disk sees history ahead of items, never behind. */
+export function refuseItemsAhead(lake: string, where: readonly string[] = []): void {
+  const [items, history] = [readCursor(lake, 'items'), readCursor(lake, 'history')];
+  if (items > history) throw new Mismatch('items are ahead of history', [`${items} > ${history}`, ...where]);
+}
+
+/** The cursor up to which the log says that a table is applied; -1 without one. */
+function readCursor(lake: string, table: string): bigint {
+  const log = path.join(lake, table, '_delta_log');
+  const entries = existsSync(log) ? readdirSync(log).filter((name) => /^\d+\.json$/.test(name)) : [];
+  const texts = entries.map((name) => readFileSync(path.join(log, name), 'utf8'));
+  const cursors = texts.flatMap((text) => [...text.matchAll(/"appId":"pricelake\.cursor","version":(\d+)/g)]);
+  let most = -1n;
+  for (const [, cursor = ''] of cursors) if (BigInt(cursor) > most) most = BigInt(cursor);
+  return most;
 }

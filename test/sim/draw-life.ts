@@ -1,12 +1,12 @@
 /**
- * Seed → the life of a world. Every other seed takes the next row of an array that covers all pairs of habits. Of the
- * others, every second world is plain but for a few habits, because many odd habits together hide what one of them does:
- * a sample that repairs, a copy that comes anyway, an oracle that has to allow for a lag. A failing life → a plainer one
- * that fails in the same way.
+ * Seed → the life of a world. Every other seed takes the next row of an array that covers all pairs of habits. The other
+ * worlds are plain but for a few habits, because many odd habits together hide what one of them does: a sample that
+ * repairs, a copy that comes anyway, an oracle that has to allow for a lag. A failing life → a plainer one that fails in
+ * the same way.
  */
-import { createSeeded, type Seeded } from '../seeded.js';
+import { createSeeded } from '../seeded.js';
 import { coverPairs } from './covering-array.js';
-import { drawHabits, HABIT_NAMES, type HabitName, type Habits, PLAIN, valuesOf } from './habits.js';
+import { drawFew, HABIT_NAMES, type HabitName, type Habits, PLAIN, valuesOf } from './habits.js';
 import type { Life } from './live-through.js';
 
 const ROWS = coverPairs(
@@ -29,22 +29,12 @@ export function listPairRows(): Habits[] {
 
 export function drawLife(seed: number): Life {
   const random = createSeeded(seed * 7919);
-  const drawn = drawHabits(random);
+  const few = drawFew(random, 1 + random.integer(MOST_ODD));
   const row = seed % 2 === 1 ? listPairRows()[((seed - 1) / 2) % ROWS.length] : undefined;
-  const life = { seed, habits: row ?? drawn, items: 20 + random.integer(16), rounds: 1 + random.integer(2) };
-  return seed % 4 === 2 ? { ...life, habits: keepFew(life.habits, random) } : life;
+  return { seed, habits: row ?? few, items: 20 + random.integer(16), rounds: 1 + random.integer(2) };
 }
 
-const MOST_ODD = 6;
-
-/** Makes all but a few habits plain. */
-function keepFew(habits: Habits, random: Seeded): Habits {
-  const odd = Object.entries(listOdd(habits));
-  const few: typeof odd = [];
-  for (let left = 1 + random.integer(MOST_ODD); left > 0 && odd.length > 0; left--)
-    few.push(...odd.splice(random.integer(odd.length), 1));
-  return { ...PLAIN, ...Object.fromEntries(few) };
-}
+const MOST_ODD = 12;
 
 /** Habits that are not plain: what a failure may be due to. */
 export function listOdd(habits: Partial<Habits>): Partial<Habits> {

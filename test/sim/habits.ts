@@ -9,23 +9,17 @@ interface Gap<T extends readonly unknown[]> {
   about: string;
   /** The plain one first: a failure is shrunk towards it. */
   values: T;
-  /** How often the plain one is drawn, compared with each of the others. */
-  plainly: number;
 }
 
-function gap<const T extends readonly (string | number | boolean | null)[]>(
-  about: string,
-  values: T,
-  plainly = 1,
-): Gap<T> {
-  return { about, values, plainly };
+function gap<const T extends readonly (string | number | boolean | null)[]>(about: string, values: T): Gap<T> {
+  return { about, values };
 }
 
 const LAGS = [0, 5, 120, 600] as const;
 
 /** Gaps of the document. */
 export const READINGS = {
-  feed: gap('the plan has the change feed', [true, false], 3),
+  feed: gap('the plan has the change feed', [true, false]),
   ids: gap('ids of items and changes fit a double or do not', ['small', 'beyond 2^53']),
   changeIds: gap('ids of changes follow on each other or leave gaps', ['dense', 'sparse']),
   fraction: gap('digits of a second in timestamps', [6, 0, 3, 9]),
@@ -43,31 +37,31 @@ export const READINGS = {
     'other words',
     'empty',
   ]),
-  namedValues: gap('a change of the price and of other values names', ['all of them', 'the price alone'], 3),
-  namesake: gap('an attribute has the name of a field', ['none', 'price', 'title'], 2),
+  namedValues: gap('a change of the price and of other values names', ['all of them', 'the price alone']),
+  namesake: gap('an attribute has the name of a field', ['none', 'price', 'title']),
   categoryInFeed: gap('a category in `changes`', ['path', 'slug', 'name', 'object']),
   titleInFeed: gap('the title in the feed is of now or of then', ['now', 'then']),
   untitled: gap('the title of an untitled item in the feed', ['empty', 'null', 'left out', 'url']),
   priceInFeed: gap('the price of a change that is not of the price', ['then', 'null']),
   removedPrice: gap('the price of a removal', ['null', 'last']),
-  skewMs: gap('milliseconds from lastChangedAt, priceChangedAt and removedAt to observedAt', [0, 90_000, -1500], 2),
+  skewMs: gap('milliseconds from lastChangedAt, priceChangedAt and removedAt to observedAt', [0, 90_000, -1500]),
   stateTimes: gap(
     'REMOVED and RELISTED move lastChangedAt; where they do not, changedSince returns such items or not',
     ['moved', 'kept', 'kept and found'],
   ),
-  removedItems: gap('status=all has the items that are no longer listed', ['all', 'none'], 4),
-  noTime: gap('a time that there is not', ['null', 'year 1'], 3),
+  removedItems: gap('status=all has the items that are no longer listed', ['all', 'none']),
+  noTime: gap('a time that there is not', ['null', 'year 1']),
   lastSeen: gap('lastSeenAt moves without a change', ['with changes', 'alone']),
-  lagItems: gap('seconds by which /items is behind the feed', LAGS, 6),
-  lagExport: gap('seconds by which /export is behind the feed', LAGS, 6),
-  lagFacets: gap('seconds by which /facets and /datasets are behind the feed', LAGS, 6),
-  lagProducts: gap('seconds by which /products is behind the feed', LAGS, 6),
-  lagSingle: gap('seconds by which /items/{id} is behind the feed', LAGS, 6),
-  replicas: gap('each answer is from a replica up to so many seconds further behind', [0, 20, 300], 6),
+  lagItems: gap('seconds by which /items is behind the feed', LAGS),
+  lagExport: gap('seconds by which /export is behind the feed', LAGS),
+  lagFacets: gap('seconds by which /facets and /datasets are behind the feed', LAGS),
+  lagProducts: gap('seconds by which /products is behind the feed', LAGS),
+  lagSingle: gap('seconds by which /items/{id} is behind the feed', LAGS),
+  replicas: gap('each answer is from a replica up to so many seconds further behind', [0, 20, 300]),
   historyDays: gap('how far the feed reaches back', [365, 7, null]),
   oldCursor: gap('a cursor older than the history', ['goes on', 'leaves a gap', '400', '410']),
   idleCursor: gap('nextCursor of a page without changes', ['after', 'newest']),
-  leaving: gap('items leave the data without an event, and come back', ['never', 'leave', 'leave and return'], 2),
+  leaving: gap('items leave the data without an event, and come back', ['never', 'leave', 'leave and return']),
   hidden: gap('an item of the feed that cannot be read by id', [false, true]),
   exportHeaders: gap('X-Export-Overage and X-Export-Truncated', [
     'always',
@@ -75,12 +69,12 @@ export const READINGS = {
     '1 when true',
     'only the number that matches',
   ]),
-  shortExport: gap(
-    'an export lacks rows that /items counts, and its headers agree with it',
-    ['never', 'every second row', 'all rows'],
-    4,
-  ),
-  quota: gap('export rows of the month', ['unlimited', 'small', 'cut', 'cut to zero', 'none'], 3),
+  shortExport: gap('an export lacks rows that /items counts, and its headers agree with it', [
+    'never',
+    'every second row',
+    'all rows',
+  ]),
+  quota: gap('export rows of the month', ['unlimited', 'small', 'cut', 'cut to zero', 'none']),
   usage: gap('usage in /plan', ['told', 'null']),
   countsRefusals: gap('answers 401, 402 and 429 count as calls', [false, true]),
   quotaHeaders: gap('names of RateLimit-* and X-Quota-* headers', ['classic', 'structured', 'few']),
@@ -95,17 +89,12 @@ export const READINGS = {
   csvMark: gap('CSV begins with a byte order mark', [false, true]),
   csvQuotes: gap('texts in CSV stand in quotes', ['where needed', 'always']),
   shortPages: gap('feed pages hold fewer changes than asked for', [false, true]),
-  deniesMore: gap('hasMore is false behind changes, though others wait', [false, true], 4),
+  deniesMore: gap('hasMore is false behind changes, though others wait', [false, true]),
   lastCursor: gap('nextCursor of the last page', ['told', 'null']),
-  scannedChanges: gap(
-    'changes that the feed looks through for a page: of none of them it may be asked for',
-    [null, 8],
-    3,
-  ),
+  scannedChanges: gap('changes that the feed looks through for a page: of none of them it may be asked for', [null, 8]),
   lateChanges: gap(
     'seconds by which every ninth change becomes visible late, behind changes that the feed has shown',
     [0, 300],
-    3,
   ),
   sinceDigits: gap('digits of a second that changedSince may have', ['any', 'three']),
   planStatus: gap('the status of the plan is one of the document', ['listed', 'other']),
@@ -116,34 +105,30 @@ export const READINGS = {
   lastLine: gap('how an export ends', ['ended', 'open', 'blank']),
   blankLines: gap('lines of white space in NDJSON', ['none', 'empty', 'spaces']),
   shuffledRows: gap('export rows come in any order', [false, true]),
-  repeatedRows: gap('an item in two datasets has two export rows', [false, true], 3),
+  repeatedRows: gap('an item in two datasets has two export rows', [false, true]),
   shape: gap('fields of export rows', ['nested', 'camel', 'snake', 'dotted', 'named', 'text']),
   length: gap('answers tell their length', ['content-length', 'chunked']),
   headerCase: gap('case of header names', ['lower', 'upper', 'mixed']),
   trouble: gap('429, 503 with HTML and closed connections now and then', [false, true]),
   rate: gap('ratePerSecond', ['null', 'absent', 'fraction']),
   delayHours: gap('the limit delayHours', ['absent', '0', '24']),
-  clock: gap(
-    "the service's clock and this machine's",
-    ['same', 'machine behind', 'machine ahead', 'no Date header'],
-    2,
-  ),
-  removedItem: gap('the item of a removal in the feed', ['named', 'null'], 3),
-  kinds: gap('kinds of changes that the document does not name', ['none', 'some'], 3),
-  badRows: gap('rows that can not be typed', ['none', 'in exports', 'in the feed'], 4),
+  clock: gap("the service's clock and this machine's", ['same', 'machine behind', 'machine ahead', 'no Date header']),
+  removedItem: gap('the item of a removal in the feed', ['named', 'null']),
+  kinds: gap('kinds of changes that the document does not name', ['none', 'some']),
+  badRows: gap('rows that can not be typed', ['none', 'in exports', 'in the feed']),
   moving: gap('the world goes on while the export runs and pages are read', [false, true]),
 } as const;
 
 /** How the pipeline is set and what happens to the world, beside what the service does. */
 export const SETTINGS = {
-  mode: gap('source.mode of the runs after the first', ['auto', 'snapshot', 'poll'], 4),
+  mode: gap('source.mode of the runs after the first', ['auto', 'snapshot', 'poll']),
   format: gap('source.export', ['ndjson', 'csv']),
-  history: gap('source.history', ['feed', 'none'], 4),
-  scope: gap('source.datasets', ['all', 'two'], 3),
-  splitAbove: gap('source.splitAbove', [1_000_000, 5], 3),
+  history: gap('source.history', ['feed', 'none']),
+  scope: gap('source.datasets', ['all', 'two']),
+  splitAbove: gap('source.splitAbove', [1_000_000, 5]),
   daily: gap('analysis.daily in days', [0, 5]),
-  pause: gap('days without a run, while the world goes on', [0, 10], 2),
-  renaming: gap('datasets get other names between runs', [false, true], 3),
+  pause: gap('days without a run, while the world goes on', [0, 10]),
+  renaming: gap('datasets get other names between runs', [false, true]),
 } as const;
 
 export const HABITS = { ...READINGS, ...SETTINGS } as const;
@@ -160,23 +145,14 @@ export function valuesOf(name: HabitName): readonly HabitValue[] {
 /** The first value of each: a service as plain as it can be. */
 export const PLAIN = Object.fromEntries(HABIT_NAMES.map((name) => [name, valuesOf(name)[0]])) as unknown as Habits;
 
-/** In two of five worlds nothing lags: otherwise hardly any would be without. */
-const LAG_NAMES: HabitName[] = ['lagItems', 'lagExport', 'lagFacets', 'lagProducts', 'lagSingle', 'replicas'];
-
-/** Habits at random; those given hold. Each is drawn whether it is given or not, so that the others stay the same. */
-export function drawHabits(random: Seeded, given: Partial<Habits> = {}): Habits {
-  const isPrompt = random.fraction() < 0.4;
-  const drawn = HABIT_NAMES.map((name): [HabitName, HabitValue] => {
-    const value = drawValue(random, name);
-    return [name, isPrompt && LAG_NAMES.includes(name) ? PLAIN[name] : value];
+/** The plain habits but for a few: which these are, and their values, are random. */
+export function drawFew(random: Seeded, count: number): Habits {
+  const names = [...HABIT_NAMES];
+  const few = Array.from({ length: count }, (): [HabitName, HabitValue] => {
+    const [name = 'feed'] = names.splice(random.integer(names.length), 1);
+    return [name, random.pick(valuesOf(name).slice(1))];
   });
-  return { ...(Object.fromEntries(drawn) as unknown as Habits), ...given };
-}
-
-function drawValue(random: Seeded, name: HabitName): HabitValue {
-  const { values, plainly } = HABITS[name];
-  const place = random.integer(values.length - 1 + plainly) - (plainly - 1);
-  return values[Math.max(0, place)] as HabitValue;
+  return { ...PLAIN, ...Object.fromEntries(few) };
 }
 
 /** The longest that any answer is behind what has happened, beside the feed's usual delay, in seconds. */

@@ -1,12 +1,13 @@
 /**
- * The life of a lake of which one file is damaged behind its back. What must hold, in plain words:
+ * The life of a lake of which one file is damaged behind its back, several times from the same state: building a lake
+ * takes longer than a damage and its repair. What must hold, in plain words:
  * - Found: `verify` finds the damage.
  * - Never published: the next run stops with an error that names a file of the lake and the next step, or what it
  *   publishes is the truth.
  * - Repaired: whoever does what the errors advise has, within a few steps, a lake that is the truth again, and of which
  *   `verify` finds nothing. Rows of history may be lost only where a command has said so.
  */
-import { rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { PricelakeError } from '../../src/io/errors.js';
 import { openDamagedLake } from '../../src/lake/damaged-lake.js';
@@ -40,14 +41,14 @@ const HABITS: HabitName[] = [
 const UNPROVED: readonly FileKind[] = ['lake.json', 'last checkpoint'];
 /** A lake may lack its memory, which errors advise to move away. Only the runs that found nothing new are lost with it. */
 const isAllowed = ({ kind, fault }: Damage) => UNPROVED.includes(kind) || (kind === 'memory' && fault === 'gone');
-const DAMAGES = 4;
-const MOST_ITEMS = 20;
-const EVENTS_A_ROUND = 8;
+const DAMAGES = 8;
+const MOST_ITEMS = 12;
+const EVENTS_A_RUN = 8;
 /** A checkpoint comes with each tenth version of a table. */
 const MANY_RUNS = 11;
 const MOST_STEPS = 6;
 
-/** Said to be beyond repair: a new copy has no older history, so the life ends. */
+/** Said to be beyond repair: a new copy has no older history, so nothing more is asked. */
 const BEYOND = 'new copy';
 
 /** @throws Mismatch when damage is not found, is published, or can't be repaired as advised, or whatever a run throws */
@@ -55,22 +56,17 @@ export async function liveThroughDamage(life: Life, script = new Script(life)): 
   const { seed, habits, items } = life;
   const options = { seed, habits: chooseHabits(habits), items: Math.min(items, MOST_ITEMS), keepsLanding: true };
   const simulation = await openSimulation(options);
-  const { world, lakePath } = simulation;
+  const { lakePath } = simulation;
+  const saved = `${lakePath}-saved`;
   try {
-    await simulation.sync();
+    await buildLake(simulation, script);
+    cpSync(lakePath, saved, COPY);
     for (let round = 1; round <= DAMAGES; round++) {
       const random = script.draw(`round ${round}`);
       if (!script.takes(`round ${round}`)) continue;
-      world.random = script.draw(`steps ${round}`);
-      for (let run = random.fraction() < 0.1 ? MANY_RUNS : random.integer(3); run > 0; run--) {
-        move(simulation, round);
-        await simulation.sync();
-      }
-      await simulation.expectSound();
-      simulation.still = false;
-      move(simulation, round);
+      rmSync(lakePath, { recursive: true });
+      cpSync(saved, lakePath, COPY);
       if (random.fraction() < 0.5) await stopRun(simulation, 1 + random.integer(12));
-      simulation.still = true;
       const damage = damageLake(lakePath, random);
       const steps: string[] = [];
       await repair(simulation, damage, steps).catch((error: unknown) => {
@@ -80,21 +76,35 @@ export async function liveThroughDamage(life: Life, script = new Script(life)): 
       script.faults.push(
         `${damage.fault} of ${damage.kind}${steps.includes(BEYOND) ? ', said to be beyond repair' : ''}`,
       );
-      if (steps.includes(BEYOND)) return;
-      world.settle();
     }
   } finally {
     await simulation.close();
   }
 }
 
+const COPY = { recursive: true, preserveTimestamps: true };
+
+/** Some runs, or many. What happens after the last one is news for the runs after a damage. */
+async function buildLake(simulation: Simulation, script: Script): Promise<void> {
+  const random = script.draw('runs');
+  await simulation.sync();
+  for (let left = random.fraction() < 0.5 ? MANY_RUNS : 1 + random.integer(3); left > 0; left--) {
+    simulation.world.random = script.draw(`steps ${left}`);
+    move(simulation, left);
+    await simulation.sync();
+  }
+  await simulation.expectSound();
+  move(simulation, 0);
+  simulation.still = true;
+}
+
 function chooseHabits(habits: Partial<Habits>): Habits {
   return { ...PLAIN, ...Object.fromEntries(HABITS.map((name) => [name, habits[name] ?? PLAIN[name]])) };
 }
 
-function move({ world }: Simulation, round: number): void {
-  for (let n = 0; n < EVENTS_A_ROUND; n++) step(world);
-  renameSite(world, round);
+function move({ world }: Simulation, run: number): void {
+  for (let n = 0; n < EVENTS_A_RUN; n++) step(world);
+  renameSite(world, run);
   world.settle();
 }
 

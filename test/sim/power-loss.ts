@@ -4,7 +4,7 @@ import path from 'node:path';
 import { inspect } from 'node:util';
 import type { Io } from '../../src/io/io.js';
 import type { Seeded } from '../seeded.js';
-import { Mismatch } from './compare.js';
+import { Mismatch, refuseItemsAhead } from './compare.js';
 import { LossyDisk, type Moment } from './lossy-disk.js';
 import { Schedule } from './schedule.js';
 import type { Script } from './script.js';
@@ -87,7 +87,7 @@ export async function workThroughLosses<T>(
         ...broken.map(({ what }) => what),
         ...losses.struck,
       ]);
-    refuseItemsAhead(rest, losses);
+    refuseItemsAhead(rest, losses.struck);
     rmSync(root, { recursive: true });
     renameSync(disk.rest, root);
     endOwners(path.join(lakePath, '_pricelake'));
@@ -144,23 +144,6 @@ function isKept({ folder, text }: Promised, lake: string): boolean {
   if (folder.endsWith('.json')) return text.test(readFileSync(file, 'utf8'));
   const journals = readdirSync(file).map((run) => path.join(file, run, 'journal.ndjson'));
   return journals.some((journal) => existsSync(journal) && text.test(readFileSync(journal, 'utf8')));
-}
-
-/** Whoever reads the lake between two tries sees history ahead of items, never behind. */
-function refuseItemsAhead(lake: string, { struck }: Losses): void {
-  const [items, history] = [readCursor(lake, 'items'), readCursor(lake, 'history')];
-  if (items > history) throw new Mismatch('items are ahead of history', [`${items} > ${history}`, ...struck]);
-}
-
-/** The cursor up to which the log says that a table is applied; -1 without one. */
-function readCursor(lake: string, table: string): bigint {
-  const log = path.join(lake, table, '_delta_log');
-  const entries = existsSync(log) ? readdirSync(log).filter((name) => /^\d+\.json$/.test(name)) : [];
-  const texts = entries.map((name) => readFileSync(path.join(log, name), 'utf8'));
-  const cursors = texts.flatMap((text) => [...text.matchAll(/"appId":"pricelake\.cursor","version":(\d+)/g)]);
-  let most = -1n;
-  for (const [, cursor = ''] of cursors) if (BigInt(cursor) > most) most = BigInt(cursor);
-  return most;
 }
 
 function tellLosses(error: unknown, { struck }: Losses): unknown {

@@ -43,6 +43,15 @@ interface Found {
   line: string;
 }
 
+/** Seeds that hold without a defect: several defects are found by one seed. */
+const holding = new Set<string>();
+
+async function holds(bug: RevivedBug, seed: number): Promise<boolean> {
+  const name = `${bug.trouble} ${seed}`;
+  if (!holding.has(name) && (await live(bug, seed, 1)) === undefined) holding.add(name);
+  return holding.has(name);
+}
+
 /** The first of these seeds that fails with the defect, and not without it. */
 async function findSeed(bug: RevivedBug, first: number, seeds: number): Promise<Found | undefined> {
   const place = path.join(copy, bug.file);
@@ -56,7 +65,7 @@ async function findSeed(bug: RevivedBug, first: number, seeds: number): Promise<
     const [, text, line = ''] = /^seed (\d+): (.*)$/m.exec(output) ?? [];
     if (text === undefined) throw new Error(output);
     const seed = Number(text);
-    if ((await live(bug, seed, 1)) === undefined) return { seed, line };
+    if (await holds(bug, seed)) return { seed, line };
     from = seed + 1;
   }
   return undefined;

@@ -40,7 +40,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: '      await truncate(path, read.end);\n',
     replace: '',
     trouble: 'power-loss',
-    seed: 4,
+    seed: 1,
   },
   {
     name: 'pages are journaled before their bytes are synced',
@@ -64,7 +64,8 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: '      await syncFolder(this.#options.folder);\n      await this.#options.onSegment',
     replace: '      await this.#options.onSegment',
     trouble: 'power-loss',
-    seed: 3,
+    heldBy:
+      'few losses come before the next sync of the folder: test/run/durable-names.test.ts, loses nothing that a journal lists',
   },
   {
     name: 'data files are committed before their bytes are synced',
@@ -121,7 +122,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     find: 'polls.some((poll) => poll?.isWhole)',
     replace: 'pagesLanded > 0n && polls.some((poll) => poll?.isWhole)',
     trouble: 'power-loss',
-    seed: 12,
+    seed: 37,
   },
   {
     name: 'rows of complete exports are forgotten when a run continues by pages',
@@ -135,7 +136,6 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     file: 'src/tables/table.ts',
     find: "['history', 'price_spread_daily', 'stale_items', 'items', 'stale_items']",
     replace: "['items', 'history', 'price_spread_daily', 'stale_items', 'stale_items']",
-    trouble: 'power-loss',
     seed: 1,
   },
   {
@@ -145,7 +145,7 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     replace: "['history', 'price_spread_daily', 'stale_items', 'stale_items', 'items']",
     trouble: 'power-loss',
     heldBy:
-      'few losses come between two commits: test/run/stopped-stale.test.ts, stopped between the commits of stale_items and items',
+      'few losses come between two commits: test/run/stopped-stale.test.ts, an item leaves stale_items only after items contains it',
   },
   {
     name: 'items that move between two exports are not polled',
@@ -160,14 +160,14 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     file: 'src/run/land/land-run.ts',
     find: 'feed !== undefined && feed.unnamed > 0',
     replace: 'feed !== undefined && feed.unnamed > 1e9',
-    seed: 17,
+    seed: 11,
   },
   {
     name: 'changes that become visible late are never read',
     file: 'src/run/plan/read-overlap.ts',
     find: 'if (feedOverlap === 0) return undefined;',
     replace: 'if (feedOverlap >= 0) return undefined;',
-    seed: 1262,
+    seed: 38,
   },
   {
     name: 'a page that denies waiting changes is the end of the feed',

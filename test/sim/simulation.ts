@@ -26,6 +26,7 @@ import {
   expectProducts,
   expectSites,
   Mismatch,
+  refuseItemsAhead,
 } from './compare.js';
 import { type Habits, largestLag, PLAIN } from './habits.js';
 import { readLakeRows } from './lake-rows.js';
@@ -112,6 +113,7 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
         });
       const log: Io['log'] = (level, event, facts) => {
         refuseCanary({ event, facts });
+        if (event === 'committed') refuseItemsAhead(lakePath);
         (given?.log ?? io.log)(level, event, facts);
       };
       const report = await (losses === undefined ? run(log) : workThroughLosses(lakePath, losses, log, run));
