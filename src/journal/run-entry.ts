@@ -59,7 +59,7 @@ export const runEntry = z.discriminatedUnion('type', [
     mode: z.enum(RUN_MODES),
     reason: z.string(),
     added: z.array(int64Text).optional(),
-    /** The id of an earlier change, after which the feed is read again. */
+    /** The id of a change before the cursor, after which the feed is read again. */
     overlap: int64Text.optional(),
   }),
   /** The way in which a process copies all items or reads changed items in full, and the reason for this choice. */

@@ -22,7 +22,7 @@ export interface ItemFile {
   path: string;
   rows: number;
   bytes: number;
-  /** When its last page or its export was requested, as ISO 8601. */
+  /** When its last page was read, or its export was requested, as ISO 8601. */
   readAt: string;
 }
 

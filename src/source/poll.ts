@@ -134,7 +134,7 @@ class Rounds {
     await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
   }
 
-  /** Polls changed items, then reads all items again, until it has seen as many items as the service counts. */
+  /** Polls changed items, then reads all items again, until it has seen as many as the service counts. */
   async #complete(): Promise<void> {
     for (let look = 1; ; look++) {
       const total = await this.#countItems();

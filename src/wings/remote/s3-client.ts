@@ -4,7 +4,7 @@ import type { RemoteUrl } from '../../formats/remote-url.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { createAgents, nameHost } from './proxied-agents.js';
 
-/** The parts of the AWS SDK that are used. The SDK needs 20 MB on disk, so it is optional and loaded only for a remote. */
+/** The parts of the AWS SDK that are used. The SDK needs 20 MB on disk, so it is optional. Only a remote loads it. */
 export interface Sdk {
   s3: typeof import('@aws-sdk/client-s3');
   storage: typeof import('@aws-sdk/lib-storage');
