@@ -53,7 +53,7 @@ const memoryEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('idle'), row: idleRun }),
   /** The runs table contains the rows of all runs up to this number. */
   z.strictObject({ type: z.literal('published'), runNumber: int64Text }),
-  /** The ids that a source added in a published run, as text separated by commas. There may be a million ids. */
+  /** The ids that a source added in a published run, as text separated by commas, because there may be a million. */
   z.strictObject({ type: z.literal('brought'), source: z.string(), ids: z.string().regex(/^-?\d+(?:,-?\d+)*$/) }),
   /** The account's plan as exact JSON text, and the address of the service that sent it. */
   z.strictObject({ type: z.literal('plan'), seenAt: z.iso.datetime(), text: z.string(), from: z.url().optional() }),

@@ -15,7 +15,7 @@ import type { ExportFormat } from './row-scanner.js';
 import { type Segment, writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
-/** The maximum number of attempts for an export in one process. Each attempt's rows cost money. */
+/** The maximum number of attempts for an export in one process. It is low because each attempt's rows cost money. */
 const ATTEMPTS = 3;
 const RETRY_WAIT_MS = 2_000;
 

@@ -75,9 +75,9 @@ function selectDays(
 }
 
 /**
- * Returns the first day to add, as days since 1970: the day after the last stored day, or if no day is stored, the first
- * day with history or a run. In both cases, the setting `daily` limits how far back it may be. Returns undefined if the
- * lake has neither stored days nor history nor runs.
+ * Returns the first day to add, as days since 1970: the day after the last stored day, or if no day is stored, the
+ * first day with history or a run. In both cases, the setting `daily` limits how far back it may be. Returns undefined
+ * if the lake has neither stored days nor history nor runs.
  */
 async function findFirstDay(
   graph: RelationGraph,

@@ -5,8 +5,8 @@ import type { Wing } from '../wing.js';
 import { landProbes } from './land-probes.js';
 
 /**
- * Returns the websites whose most recently seen item is requested, as far as the budget allows after calls are reserved
- * for the rest of the run. Returns undefined if there are none.
+ * Returns the websites whose most recently seen item is still to be requested, as far as the budget allows after calls
+ * are reserved for the rest of the run. Returns undefined if the run asks about no website.
  */
 async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefined> {
   const { landed, account } = run.facts;

@@ -13,8 +13,8 @@ const newestItem = z.looseObject({
 
 /**
  * Asks when an item of each website was last seen, with one call for each (API §4, /items, sort `-lastSeen`), and
- * journals the responses. Skips websites that an earlier attempt has asked about. If a call fails, ends without an
- * error, because runs don't need this information.
+ * journals the responses. If a call fails, ends without an error, because runs don't need this information.
+ * @param sites the websites that no earlier attempt of the run has asked about
  */
 export async function landProbes(
   client: ApiClient,

@@ -94,7 +94,7 @@ export class Remote {
       } else if (isNew) await refuseOtherLake(lake, store);
       if (isNew) {
         await markPartial(lake, { remote: store.url });
-        // Writes the note before the first download. If the process is killed, the origin of the files is known.
+        // Writes the note before the first download, so that a killed process leaves no files of unknown origin.
         await writeNote(lake, note);
       }
       await restoreLake(this.#ends, await listTables(store));

@@ -76,7 +76,7 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   // `_last_checkpoint` is the only file in a log whose content changes.
   if (checkpoint >= from) await rm(tablePath(lake, table, '_delta_log', '_last_checkpoint'), { force: true });
   const found = names.flatMap((name) => log.get(name) ?? []);
-  // Downloads entries one at a time. If the process is killed, the log has no gap.
+  // Downloads entries one at a time, so that the log has no gap if the process is killed.
   for (const object of found) await fetchAll(ends, [object]);
 }
 
