@@ -11,7 +11,7 @@
 -- · category (category): only this category and its subcategories
 -- · kind (rise | fall | new | gone | same): only this kind
 -- · product (product): only this product
--- · top (whole number; default 100): number of rows of each kind, largest first
+-- · top (whole number; default 100): number of rows of each kind, largest first, up to 999,999
 WITH moment AS MATERIALIZED (FROM 'asked_moments.sql'),
 standing AS MATERIALIZED (
   SELECT item_id, product_id, site_id, currency, price, from_at, to_at, is_first, is_last
@@ -66,13 +66,22 @@ moved AS MATERIALIZED (
   FROM compared
   WHERE getvariable('kind') IS NULL OR kind = getvariable('kind')
 ),
--- Rows are counted apart, so that DuckDB keeps only the first rows of each kind instead of sorting all.
 counted AS (SELECT kind, count(*) AS of_kind FROM moved GROUP BY kind),
+-- min() with a number keeps only that many rows of each kind in memory, and a window would sort all rows.
 chosen AS MATERIALIZED (
-  SELECT *
+  SELECT moved.*
   FROM moved
-  QUALIFY row_number() OVER (PARTITION BY kind ORDER BY abs(change_pct) DESC NULLS LAST, moved_at DESC, item_id)
-    <= coalesce(getvariable('top')::BIGINT, 100)
+  JOIN (
+    SELECT unnest(firsts).item_id AS item_id
+    FROM (
+      SELECT min(
+        {'size': coalesce(-abs(change_pct), 1), 'moved_us': -epoch_us(moved_at), 'item_id': item_id},
+        least(coalesce(getvariable('top')::BIGINT, 100), 999999)
+      ) AS firsts
+      FROM moved
+      GROUP BY kind
+    )
+  ) AS firsts USING (item_id)
 ),
 chosen_products AS MATERIALIZED (
   SELECT unnest(ids) AS product_id FROM (SELECT list(DISTINCT product_id) AS ids FROM chosen)

@@ -12,6 +12,10 @@ chosen AS (
   WHERE product_id = getvariable('product')
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
 ),
+-- The ids are unnested from a list, so that DuckDB expects few rows and reads only these products.
+chosen_products AS MATERIALIZED (
+  SELECT unnest(ids) AS product_id FROM (SELECT list(DISTINCT product_id) AS ids FROM chosen)
+),
 span AS (
   SELECT coalesce(getvariable('since')::DATE, max(day) - 29) AS since FROM price_spread_daily
 )
@@ -24,7 +28,7 @@ SELECT
   cheapest.name AS trusted_cheapest_shop,
   dearest.name AS trusted_dearest_shop,
   'UTC' AS time_zone
-FROM price_spread_daily AS daily
+FROM (FROM price_spread_daily SEMI JOIN chosen_products USING (product_id)) AS daily
 JOIN chosen USING (product_id, currency)
 JOIN span ON daily.day >= span.since
 LEFT JOIN products USING (product_id)

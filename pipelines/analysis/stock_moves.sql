@@ -61,12 +61,10 @@ moved_products AS MATERIALIZED (
   SELECT unnest(ids) AS product_id FROM (SELECT list(DISTINCT product_id) AS ids FROM moved)
 ),
 listings AS MATERIALIZED (
-  SELECT item_id, title, price, currency, category_slug, url
-  FROM (FROM 'product_listings.sql')
-  SEMI JOIN moved_products USING (product_id)
+  SELECT item_id, currency, category_slug FROM (FROM 'product_listings.sql') SEMI JOIN moved_products USING (product_id)
 ),
 chosen AS MATERIALIZED (
-  SELECT moved.* EXCLUDE (ended_us), moved_us, title, price, currency, category_slug, url, count(*) OVER (PARTITION BY kind) AS of_kind
+  SELECT moved.* EXCLUDE (ended_us), moved_us, currency, category_slug, count(*) OVER (PARTITION BY kind) AS of_kind
   FROM moved
   JOIN begun USING (item_id)
   JOIN listings USING (item_id)
@@ -74,6 +72,9 @@ chosen AS MATERIALIZED (
     AND (getvariable('kind') IS NULL OR kind = getvariable('kind'))
     AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
   QUALIFY row_number() OVER (PARTITION BY kind ORDER BY moved_us DESC, item_id) <= coalesce(getvariable('top')::BIGINT, 100)
+),
+chosen_products AS MATERIALIZED (
+  SELECT unnest(ids) AS product_id FROM (SELECT list(DISTINCT product_id) AS ids FROM chosen)
 ),
 having_it AS (
   SELECT product_id, list(DISTINCT site_id) AS sites
@@ -84,27 +85,30 @@ having_it AS (
     FROM (FROM 'listing_stock.sql'), stock_until
     WHERE state = 'in stock' AND from_us < until_us AND to_us >= least(now_us, until_us) AND getvariable('until') IS NOT NULL
   )
-  SEMI JOIN moved_products USING (product_id)
+  SEMI JOIN chosen_products USING (product_id)
   GROUP BY product_id
 )
 SELECT
   kind,
   item_id,
   product_id,
-  chosen.title,
-  category_slug,
+  title,
+  chosen.category_slug,
   chosen.site_id,
   coalesce(sites.name, chosen.site_id::VARCHAR) AS shop,
   price,
-  currency,
+  chosen.currency,
   coalesce(len(list_filter(having_it.sites, lambda site: site <> chosen.site_id)), 0) AS in_stock_shops,
   make_timestamptz(moved_us) AS moved_at,
   since,
   of_kind,
-  chosen.url,
+  url,
   sites.attribution
 FROM chosen
 CROSS JOIN moment
+JOIN (
+  SELECT item_id, title, price, url FROM (FROM 'product_listings.sql') SEMI JOIN chosen_products USING (product_id)
+) AS listed USING (item_id)
 LEFT JOIN having_it USING (product_id)
 LEFT JOIN sites ON sites.site_id = chosen.site_id AND sites.is_current
 ORDER BY list_position(['out', 'back'], kind), moved_us DESC, item_id

@@ -11,7 +11,7 @@ import { formatCount } from '../formats/count.js';
 import { type Content, html } from '../formats/html.js';
 import { isNumberType, roundDecimal, valueToText } from '../sql/value-json.js';
 import { KINDS } from './charts/changes.js';
-import { foreign, formatDay, formatMoney, formatPercent, link, moment } from './format.js';
+import { foreign, formatDay, formatMoney, formatPercent, link, moment, trimCents } from './format.js';
 import { toDate } from './values.js';
 
 export interface CellColumn {
@@ -50,6 +50,7 @@ export function showCell({ name, type, decimals = 1 }: CellColumn, value: DuckDB
   if (name === 'site_id') return html`<a href="/shops/${String(value)}">${String(value)}</a>`;
   if (/(^|_)shop$/u.test(name)) return showShop(name, String(value), read);
   if (name === 'kind') return CHANGE_KINDS.get(String(value)) ?? foreign(String(value), 40);
+  if (name === 'reason') return foreign(trimCents(String(value)), 240);
   if (name === 'availability') return html`<span class="whole">${foreign(String(value), 20)}</span>`;
   if (name === 'url' || name === 'new_url') return link(String(value), 'open');
   if (value instanceof DuckDBDecimalValue)

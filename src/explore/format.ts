@@ -24,6 +24,9 @@ export function money(decimal: string, currency: string): Html {
   return html`<span class="money">${formatMoney(decimal)} <small>${currency}</small></span>`;
 }
 
+/** Removes the last two decimals of amounts if they are zeros, because amounts have four decimals in the lake. */
+export const trimCents = (text: string): string => text.replaceAll(/(\d\.\d\d)00\b/gu, '$1');
+
 /** Formats a percentage such as `17.8 %`. Percentages of 1,000 % or more have no decimals. */
 export function formatPercent(percent: number): string {
   const digits = Math.abs(percent) >= 1000 ? 0 : 1;

@@ -164,6 +164,7 @@ small.attention { color: var(--warn); }
 .groups { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); gap: 0 2.5rem; }
 .more { flex-basis: 100%; margin: 0; }
 .settings { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: .75rem 1.5rem; padding: .5rem 0; }
+.settings > div { min-width: 0; } .filters .settings label { max-width: 100%; }
 .filters .settings small { display: block; margin-top: .3rem; }
 .plain { margin: 0 0 1rem; padding: 0; list-style: none; font-size: .9375rem; }
 .plain li { margin: 0 0 .35rem; }
@@ -281,7 +282,7 @@ code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
   .filters label, .pair { display: grid; gap: .15rem; } .pair { grid-template-columns: subgrid; grid-column: 1 / -1; gap: inherit; }
   .filters input, .filters select, .filters input[name] { width: 100%; max-width: none; min-width: 0; }
   .filters .boxes label { display: flex; } .filters .boxes input, .filters input[type="checkbox"] { width: auto; }
-  .filters > button, .filters > a { justify-self: start; }
+  .filters > button, .filters > a { justify-self: start; } .filters > .more, .filters > small { grid-column: 1 / -1; }
 }
 @media print { .bar form, .bar nav, .filters, .pager, .tools { display: none; } }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr)); gap: .5rem 2.5rem; align-items: start; }

@@ -131,6 +131,13 @@ describe('the pages of explore in a browser', () => {
     );
     expect(gaps.length).toBeGreaterThan(3);
     expect(gaps.filter((gap) => gap < 0)).toEqual([]);
+    const labels = await page.locator('.settings label').evaluateAll((all) =>
+      all.map((label) => {
+        const cell = label.closest('.settings > div') ?? label;
+        return label.getBoundingClientRect().right - cell.getBoundingClientRect().right;
+      }),
+    );
+    expect(labels.filter((beyond) => beyond > 1)).toEqual([]);
     const frame = page.locator('.frame').first();
     expect(await frame.evaluate((one) => one.scrollWidth - one.clientWidth)).toBeLessThanOrEqual(0);
     // The moment is the same in all rows, so the caption says it once.
@@ -194,6 +201,8 @@ describe('the pages of explore in a browser', () => {
       .locator('td:visible')
       .evaluateAll((cells) => cells.map((one) => one.getAttribute('data-label')));
     expect(labels).toEqual(['Shop', 'Kind', 'Currency', 'Price before', 'Price']);
+    await page.locator('summary', { hasText: 'More settings' }).tap();
+    expect((await page.locator('.settings').boundingBox())?.width).toBe(358);
   });
 
   it('a phone shows the shop of each move, because several shops may move the price of one product', async () => {

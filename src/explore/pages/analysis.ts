@@ -158,6 +158,7 @@ const MACHINE = new Set([
   'of_kind',
   'known_until',
   'site_ids',
+  'findings', // reason says the same in words
 ]);
 /** Columns with the time that a row describes. If all rows share a value, the table's caption shows it. */
 const TIMES = ['since', 'until', 'time_zone'];

@@ -3,7 +3,7 @@ import { countOf } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { productPath } from '../cells.js';
 import { showChangedValues } from '../changed-values.js';
-import { foreign, formatPercent } from '../format.js';
+import { foreign, formatPercent, trimCents } from '../format.js';
 import { changeAddress, type Page, type PageRequest, renderSection } from '../page.js';
 import type { Answer, Question } from '../question.js';
 import { renderAnswer, type ShownColumn } from '../table.js';
@@ -142,7 +142,7 @@ function renderOffers(answer: Answer, question: Question, currency: string, redu
       { name: 'delivered_price', label: 'Delivered' },
       { name: 'availability', label: 'Stock' },
       ...(readAll(answer).some((read) => announcesReduction(read('regular_price'), read('price'))) ? [announced] : []),
-      { name: 'reason', label: 'Left out because', show: (reason) => showReason(reason) },
+      { name: 'reason', label: 'Left out because' },
       { name: 'unit_price', label: 'Per unit' },
       'unit',
       { name: 'previous_price', label: 'Before' },
@@ -167,8 +167,3 @@ function showReduction(regular: DuckDBValue, price: DuckDBValue, verdict: string
 }
 
 const NONE = html`<span class="none">–</span>`;
-
-const showReason = (reason: DuckDBValue): Content => (reason === null ? NONE : foreign(trimCents(String(reason)), 240));
-
-/** Removes the last two decimals of amounts if they are zeros, because amounts have four decimals in the lake. */
-const trimCents = (text: string) => text.replaceAll(/(\d\.\d\d)00\b/gu, '$1');
