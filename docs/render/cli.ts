@@ -26,7 +26,7 @@ export function renderCli(): string {
 
 \`pricelake COMMAND --help\` prints the reference of one command, with more examples.
 
-Results go to stdout. Logs and progress go to stderr, as lines of JSON unless stderr is a terminal. With \`--json\`, the last line of stdout is one JSON object: \`{"ok": true, …}\`, or \`{"ok": false, "error": {"code", "message", "hint", …}}\`. Members have names such as \`export_rows\`, also in logs and in answers of \`mcp\`. The folder \`schemas/output\` has a JSON Schema for each command. See also the [exit codes](errors.md) and the [environment variables](environment.md).
+Results go to stdout. Logs and progress go to stderr, as lines of JSON unless stderr is a terminal. With \`--json\`, the last line of stdout is one JSON object: \`{"ok": true, …}\`, or \`{"ok": false, "error": {"code", "message", "hint", …}}\`. The folder \`schemas/output\` has a JSON Schema for each command. See also the [exit codes](errors.md) and the [environment variables](environment.md).
 
 ## Options of every command
 
