@@ -41,7 +41,7 @@ export async function convertToCheckpoint(linesPath: string, checkpointPath: str
   );
 }
 
-/** A database for all checkpoints that this process reads, because opening one takes longer than reading one. */
+/** Reads and writes all checkpoints of this process. Opening a database takes longer than reading a checkpoint. */
 let database: Promise<Database> | undefined;
 
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {

@@ -12,7 +12,7 @@ export interface TableChange {
   readonly remove: readonly DataFile[];
   /** Rows that a second commit removes. It follows the commits of the next step's tables. */
   readonly leaving?: Sql | undefined;
-  /** The maximum number of rows, if known. If it is small, the rows are written without planning slices. */
+  /** The maximum number of rows, if known. If it is small, the rows are written in one statement. */
   readonly maxRows?: bigint | undefined;
 }
 

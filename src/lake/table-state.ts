@@ -22,7 +22,7 @@ export const RUN_APP_ID = APP_IDS.run;
 
 /** The application id for the number of listed datasets; 0 or absent if all readable datasets are copied. */
 const LISTED = 'pricelake.datasets';
-/** The prefix of a dataset's application id. The version is 1 if the dataset is copied, 0 if it can't be read. */
+/** The prefix of a dataset's application id. The version is 1 if the dataset is copied, 0 if it no longer is. */
 const DATASET = 'pricelake.dataset.';
 
 export function decodeApplied(txn: Txn): Applied {
