@@ -154,8 +154,7 @@ export const PAGE_SCRIPT = `
   if (zone !== null) zone.textContent = 'Times are shown in the time zone ' + timeZone + '.';
   tellTimes(document);
 
-  // Sort tables in the browser if they contain all rows. If a cell shows its value in another form, data-value has the
-  // value.
+  // Sort complete tables in the browser. A cell's data-value has the value if the cell shows it in another form.
   const collator = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
   const valueOf = (cell) => cell.dataset.value ?? (cell.querySelector('.none') === null ? cell.textContent.trim() : '');
   const compare = (place, isNumber) => (a, b) => {

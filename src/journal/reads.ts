@@ -66,7 +66,8 @@ function foldPoll(part: PolledPart, entry: EntryOf<'poll.round' | 'poll.page' | 
   if (entry.type === 'poll.round') {
     const { since, newest } = entry;
     const wholePages = since === null ? 0 : part.wholePages;
-    const isWhole = since !== null && part.isWhole;
+    // A round over all items has ended if another round follows it.
+    const isWhole = since !== null && (part.isWhole || (part !== NO_POLL && round.since === null));
     return { ...part, wholePages, isWhole, round: { since, newest, pages: 0, rows: 0n }, isDone: false };
   }
   return {

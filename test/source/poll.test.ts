@@ -267,3 +267,12 @@ test('a poll is done until a new round begins, and a round without pages has no 
   await journal.append({ ...round }, { ...round, since: SINCE }, itemPage);
   expect(polled()).toMatchObject({ wholePages: 0, round: { since: SINCE, pages: 1, rows: 3n }, isDone: false });
 });
+
+test('all items count as read if their pages are empty and another round follows', async () => {
+  let counts = 0;
+  const service = fakeClient((_path, query) => page([], query, query.page === undefined && ++counts === 1 ? 1 : 0));
+  const landing = await openLanding();
+  await poll(landing, service);
+  expect(listEntries(landing, 'poll.round').map(({ since }) => since)).toEqual([null, '1969-12-31T23:59:00.000Z']);
+  expect(landing.journal.state.polls.get(undefined)).toMatchObject({ isWhole: true, isDone: true });
+});
