@@ -63,9 +63,10 @@ export function expectItems(world: World, lake: LakeRows, expectation: ItemExpec
   for (const item of world.visibleItems().filter(world.isCopied)) {
     if (ahead.has(item.id) || (withoutLeft && item.hasLeft)) continue;
     const row = rows.get(String(item.id));
+    // No list shows a removed item again after it was gone, and no change needs to name it.
+    const isUnseen = world.habits.removedItems === 'none' && item.removedAt !== null;
+    if (isUnseen && (row === undefined || row.gone_at !== null)) continue;
     if (row === undefined) {
-      // No list shows it, and no change need have named it.
-      if (world.habits.removedItems === 'none' && item.removedAt !== null) continue;
       missing.push(`item ${item.id}`);
       continue;
     }
