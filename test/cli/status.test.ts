@@ -109,6 +109,6 @@ test('status shows retained superseded files and the number of later runs that f
   await world.sync();
   const { text, json } = await status();
   expect(text).toMatch(/^on disk: tables \S+ kB, superseded files \S+ kB, raw bytes/m);
-  expect(text).toMatch(/, up to date at 20\S+ \(one run since then found no changes\)/);
+  expect(text).toMatch(/, last checked at 20\S+ \(one run since then found no changes\)/);
   expect(json).toMatchObject({ idle_runs: 1, up_to_date_at: expect.stringMatching(/^20/) });
 });

@@ -48,7 +48,7 @@ function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }
   const { runNumber, runId, at, cursor, pipeline } = pointer;
   const runs = idleRuns === 1 ? 'one run' : `${idleRuns} runs`;
   const idle =
-    idleRuns === 0 ? '' : `, up to date at ${upToDateAt?.toISOString()} (${runs} since then found no changes)`;
+    idleRuns === 0 ? '' : `, last checked at ${upToDateAt?.toISOString()} (${runs} since then found no changes)`;
   const selection = datasets === 'all' ? '' : ` (${nameDatasets(datasets)})`;
   return `${lake}: run ${runNumber} (${runId}) of ${pipeline}${selection}, published ${at.toISOString()}, cursor ${cursor}${idle}`;
 }

@@ -62,7 +62,7 @@ function describeMetrics(run: WatchedRun, lake: LakeFigures | undefined): Metric
     one('pricelake_run_duration_seconds', 'How long the last run took', seconds(end - startedAt.getTime())),
     by('pricelake_step_duration_seconds', 'How long each step of the last run took', 'step', run.steps),
     one('pricelake_last_success_timestamp_seconds', 'When a run last succeeded', seconds(lake?.succeededAt)),
-    one('pricelake_current_timestamp_seconds', 'Time up to which the lake is current', seconds(current)),
+    one('pricelake_current_timestamp_seconds', 'When a run last read all visible changes', seconds(current)),
     one('pricelake_lag_seconds', 'Lag of the lake when the last run ended', seconds(lag)),
     by('pricelake_left', 'Calls and export rows left this month under the plan and the budget', 'kind', left),
     by('pricelake_run_rows', 'Rows of the last run by outcome', 'fate', fates),

@@ -120,7 +120,7 @@ function renderState(read: ReadValue, runs: Answer, now: Date): Html {
     { name: 'Last run', ...renderMoment(ended, describeRun(last)) },
     ...(current === undefined
       ? []
-      : [{ name: 'Current up to', ...renderMoment(current, age < 0 ? '' : `${formatDuration(age)} ago`) }]),
+      : [{ name: 'Last complete read', ...renderMoment(current, age < 0 ? '' : `${formatDuration(age)} ago`) }]),
     {
       name: 'Listings',
       value: formatCount(toBigInt(read('listed'))),
