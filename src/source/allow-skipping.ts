@@ -13,13 +13,13 @@ const SKIPPED: ErrorCode[] = [
   'plan_refuses',
 ];
 
-/** Logs a warning that a sample was skipped. Throws errors that must end the run. */
+/** Logs a warning that a sample was skipped because of `error`. Rethrows an error that must end the run. */
 export function skipSample(error: unknown, io: Io): undefined {
   const { code, message } = allowSkipping(error);
   io.log('warn', 'sample.skipped', { code, reason: message });
 }
 
-/** Returns the error of an optional request. Throws it if it must end the run. */
+/** Returns the error of an optional request if a run may skip the request. Otherwise rethrows the error. */
 export function allowSkipping(error: unknown): PricelakeError {
   if (error instanceof PricelakeError && SKIPPED.includes(error.code)) return error;
   throw error;

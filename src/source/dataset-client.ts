@@ -20,7 +20,7 @@ export function listSelectedParts(client: ApiClient, selection: DatasetSelection
   return listParts(client, selection === 'all' ? [undefined] : selection);
 }
 
-/** Returns a client that adds `dataset` for endpoints that accept it. Its errors about the plan name the dataset. */
+/** Returns a client that adds `dataset` to requests of endpoints that accept it, and to errors about the plan. */
 function askFor(client: ApiClient, dataset: bigint): ApiClient {
   const narrow = (path: string, query: Query): Query => (OF_A_DATASET.has(path) ? { ...query, dataset } : query);
   const named = <T>(answer: Promise<T>) => answer.catch((error: unknown) => nameDataset(error, dataset));

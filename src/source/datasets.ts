@@ -9,14 +9,14 @@ import { type Landing, readApplicable } from '../journal/landings.js';
 import { type Applicable, isApplicable } from '../journal/run-state.js';
 import type { Counts } from '../plan/plan-shards.js';
 
-/** Nullable fields may be missing, because a service may omit nulls. */
+/** Accepts a response without nullable fields, because a service may omit nulls. */
 const datasets = z.array(dataset.partial({ description: true, newestScrapeAt: true, oldestScrapeAt: true }));
 
 /** The datasets that the key can read, as `/datasets` currently describes them (API §4). */
 export interface LandedDatasets {
   datasets: z.output<typeof datasets>;
   rows: readonly unknown[];
-  /** When `/datasets` was read: by the service's clock or, without a valid `Date` header, by this machine's clock. */
+  /** When `/datasets` was read: the time of its `Date` header if that is valid, otherwise this machine's time. */
   readAt: string;
   /** The number of the account's datasets that the plan locks; undefined if the run hasn't read the plan. */
   locked: number | undefined;
@@ -47,7 +47,7 @@ export function readDatasets(run: Applicable): LandedDatasets {
   return { datasets: datasets.parse(parseExactJson(answer)), rows, readAt, locked, run };
 }
 
-/** The maximum number of attempts to get two counts that agree. Counts may differ while items change. */
+/** The maximum number of times that both counts are read until they agree. They may differ while items change. */
 const LOOKS = 3;
 
 /** Parses only the counts, so that a change in another field can't stop a run. */
@@ -59,7 +59,7 @@ export async function countItems(client: ApiClient, query: Query = {}): Promise<
   return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
 }
 
-/** Counts the listed items (API §4, /items), and those of each website (/facets), until these counts agree. */
+/** Counts the listed items (API §4, /items) and those of each website (/facets), up to LOOKS times until they agree. */
 export async function countListed(client: ApiClient): Promise<NonNullable<Counts['listed']>> {
   for (let look = 1; ; look++) {
     const { sites } = await client.json('/facets', {}, countedSites);

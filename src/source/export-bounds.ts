@@ -5,11 +5,11 @@ import { readFreeBytes } from '../io/machine.js';
 interface Landed {
   rows: bigint;
   bytes: number;
-  /** The number of bytes of the last row, if it is incomplete. */
+  /** The number of bytes received of a row that isn't complete yet. */
   openBytes: number;
 }
 
-/** Limits the body of an export to the announced rows and to the free disk space. */
+/** Rejects an export that has more rows or bytes than `X-Export-Rows` allows, or that doesn't fit on the disk. */
 export class ExportBounds {
   readonly #announced: bigint;
   readonly #folder: string;
@@ -25,9 +25,9 @@ export class ExportBounds {
   }
 
   /**
-   * Checks the size of the body. Call it before bytes are written.
-   * @throws PricelakeError `snapshot_incomplete` if there are more rows than announced, because the export can't be
-   * complete; `contract` if a row or the body doesn't end
+   * Checks the size of the body. Call this method before the bytes are written.
+   * @throws PricelakeError `snapshot_incomplete` if more rows arrived than were announced; `contract` if a row or the
+   * whole body exceeds its size limit
    */
   admit({ rows, bytes, openBytes }: Landed): void {
     if (rows > this.#announced) {

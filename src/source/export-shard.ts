@@ -24,13 +24,15 @@ export interface ShardSegment extends ItemFile {
   isOfOneSite: boolean;
 }
 
-/** The part of `TypingQueue` that exports use. It types finished files of an export while others are downloading. */
+/** The methods of `TypingQueue` that exports use. The queue types an export's finished files during the download. */
 export interface SegmentTyping {
-  /** Adds a file of an export. If the export is incomplete, `mayBecomeVoid` allows the file to be discarded later. */
+  /**
+   * Adds a file of an export. `mayBecomeVoid` says that the export is incomplete, so that the file may be discarded.
+   */
   addItems(segment: ShardSegment, facts: { mayBecomeVoid: boolean }): void;
   /** Discards the files of an export that was interrupted. */
   forget(paths: readonly string[]): void;
-  /** Resolves when another file may be added. */
+  /** Resolves when the queue has room for another file. */
   whenRoom(): Promise<void>;
 }
 
@@ -48,8 +50,8 @@ export interface AskedShard {
 
 /**
  * Downloads one export (API §4), with retries after interruptions. It is complete if it has `X-Export-Rows` rows.
- * @throws the gate's error before any request; `snapshot_incomplete`; or `quota` with `facts.cut` if the service cut
- * off the export at the monthly limit, in which case its rows are kept
+ * @throws the gate's error if it refuses the export; `snapshot_incomplete`; or `quota` with `facts.cut` if the service
+ * cut off the export at the monthly limit, in which case its rows are kept
  */
 export async function exportShard(
   client: ApiClient,
@@ -154,7 +156,7 @@ class ShardExport {
     if (cut !== undefined) throw cut;
   }
 
-  /** Returns the count in `/items` if the export clearly has fewer rows than this count and than planned. */
+  /** Returns the count of `/items` if the export clearly has fewer rows than both this count and the plan. */
   async #findShortage(announced: bigint): Promise<bigint | undefined> {
     const { rows, status, site } = this.#shard;
     if (!isClearlyFewer(announced, rows)) return undefined;
@@ -162,7 +164,7 @@ class ShardExport {
     return isClearlyFewer(announced, counted) ? counted : undefined;
   }
 
-  /** Returns an error for an export with too few rows. Records the failure, because each retry costs rows. */
+  /** Records that the export has too few rows, because each retry is billed. Returns the error. */
   async #explainShortage(announced: bigint, counted: bigint): Promise<PricelakeError> {
     const message = `/export: ${announced} rows arrived, but /items counts ${counted}, so the export is incomplete`;
     const noted = await this.#gate.memory.note(this.#shard.name, { rows: announced, reason: message });
@@ -262,7 +264,7 @@ export function listSegments({ journal, folder }: Landing, shard: Shard): ShardS
 }
 
 /**
- * Lists the files of complete exports and of exports that the service cut. A run uses them even if it reads the
+ * Lists the files of complete exports and of exports that the service cut off. A run uses them even if it reads the
  * remaining items from pages, because their rows are paid for.
  */
 export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] {
@@ -283,7 +285,7 @@ function placeSegments(
   return segments.map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt, isOfOneSite }));
 }
 
-/** Deletes the files of earlier attempts, except those of exports that the service cut. */
+/** Deletes the files of a shard's earlier attempts, except those of exports that the service cut off. */
 export async function removeSegments({ journal, folder }: Landing, name: string): Promise<void> {
   const kept = listCut(journal.state.exports, name).map(({ attempt }) => `export-${name}-${attempt}-`);
   for (const file of await readdir(folder)) {

@@ -10,14 +10,14 @@ export interface FeedEnd {
 
 export interface FeedGuard {
   /**
-   * Returns the next cursor, and whether to continue.
+   * Returns the next cursor, and whether to request another page.
    * @throws PricelakeError `contract` for a page that makes no progress, or that skips changes, which would be lost
    * @param findNewest requests the id of the newest change in this part of the feed
    */
   admit(page: FeedPage, after: bigint, findNewest: () => Promise<bigint>): Promise<{ cursor: bigint; goesOn: boolean }>;
-  /** The change at which to stop reading a long feed; undefined for a short one. The next run reads later changes. */
+  /** The change at which to stop reading a long feed; undefined for a short feed. The next run reads later changes. */
   goal(): FeedEnd | undefined;
-  /** The same change, if reading has stopped there although later changes exist; otherwise undefined. */
+  /** Returns `goal()` if reading has stopped at that change although later changes exist; otherwise undefined. */
   reached(): FeedEnd | undefined;
 }
 
@@ -55,7 +55,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
       if (hasMore) count(page, after);
       if (nextCursor > shown && nextCursor > newest) ({ newest } = await findEnd());
       if (nextCursor > shown && nextCursor > newest) {
-        // The service may not accept the page's cursor later, so the next cursor is the last change that was received.
+        // The service may refuse a cursor that is beyond the feed's end, so the last change received is used instead.
         const last = newest > shown ? await findNewest() : newest;
         if (last <= shown) return { cursor: shown, goesOn: false };
         throw refuse(after, `nextCursor ${nextCursor} is beyond the newest change of /changes/recent, ${last}`);
@@ -63,7 +63,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
       if (!hasMore) return { cursor: nextCursor, goesOn: false };
       if (pages === LIMITS.longFeedPages) {
         const end = await findEnd();
-        // An end before the cursor is out of date.
+        // If the cursor has already passed this end, the end is out of date.
         if (end.newest >= nextCursor) goal = end;
       }
       isReached = goal !== undefined && nextCursor >= goal.newest;

@@ -4,13 +4,13 @@ import { readChangeId } from './page.js';
 
 /** The changes before the lake's cursor that are read again. */
 export interface ReadOverlap extends FeedOverlap {
-  /** Returns the given ids whose changes were rejected by earlier runs, so that history doesn't contain them. */
+  /** Returns those of the given ids whose changes earlier runs rejected. History doesn't contain these changes. */
   findRejected(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 
 /**
- * Returns the changes on a page that the lake doesn't have. Before the lake's cursor, these are only changes that
- * became visible late. A change without a readable id counts as known if the id before it is below the lake's cursor.
+ * Returns the page's changes that the lake doesn't contain yet. Those before the lake's cursor became visible late. A
+ * change without a readable id counts as known if the last readable id is below the lake's cursor.
  * @param after the page's cursor
  * @param from the lake's cursor
  */

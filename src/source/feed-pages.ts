@@ -4,7 +4,7 @@ import type { FeedPage } from './page.js';
 /** The maximum number of changes on a page (API §4, /changes). */
 export const PAGE_LIMIT = 1000;
 
-/** If changes follow a page with `hasMore: false`, this value of `hasMore` isn't trusted for this many milliseconds. */
+/** The time for which `hasMore: false` isn't trusted after changes have followed a page with this value. */
 const DISBELIEF_MS = 30 * 24 * 3600 * 1000;
 
 type Page = Pick<FeedPage, 'hasMore'> & { rows: number };
@@ -12,7 +12,7 @@ type Page = Pick<FeedPage, 'hasMore'> & { rows: number };
 interface SeenPages {
   /** The number of changes on the longest page so far. */
   longest: number;
-  /** True if more changes followed a page with `hasMore: false`. */
+  /** True if changes have followed a page with `hasMore: false`, so that this value can't be trusted. */
   isDenying: boolean;
 }
 
@@ -23,16 +23,15 @@ export interface PageMemory extends Pick<Memory, 'append'> {
   readonly state: Remembered;
 }
 
-/** Returns what earlier runs have observed, as far as it is still valid. */
+/** Returns the observations of earlier runs. Ignores a wrong `hasMore` that is older than DISBELIEF_MS. */
 export function recallPages({ longestPage, deniedMoreAt }: Remembered, now: Date): SeenPages {
   const isDenying = deniedMoreAt !== undefined && now.getTime() - deniedMoreAt.getTime() < DISBELIEF_MS;
   return { longest: longestPage, isDenying };
 }
 
 /**
- * True if more changes may follow a page with `hasMore: false`, because some services never set it to true. A page that
- * is shorter than an earlier page wasn't cut at a fixed length, so it is the last page, unless `hasMore` was wrong
- * before.
+ * True if more changes may follow a page with `hasMore: false`. Some services never set it to true, so the longest page
+ * may have been cut at a fixed length. A shorter page is the last one, unless `hasMore: false` was wrong before.
  * @param hasMark true if complete rows were read, so that the feed must be complete only up to the watermark
  */
 export function mayBeCut({ rows, hasMore }: Page, { longest, isDenying }: SeenPages, hasMark: boolean): boolean {
@@ -55,15 +54,15 @@ export class FeedPages {
   }
 
   /**
-   * Returns a function that takes a feed's pages in order, and returns true to request another page although `hasMore`
-   * is false. If changes have followed such a page, only an empty page counts as the end.
+   * Returns a function to call with each page of a feed, in order. It returns true if another page must be requested
+   * although `hasMore` is false. Once changes have followed such a page, only an empty page counts as the end.
    */
   follow(hasMark: boolean): (page: Page, isBehind: boolean) => boolean {
     let denial: { rows: number; isBehind: boolean } | undefined;
     return (page, isBehind) => {
       const { rows } = page;
       const isContinued = denial !== undefined && rows > 0;
-      // If the page is shorter, its changes may all have happened since the previous request.
+      // A shorter page proves nothing about `hasMore`, because its changes may be newer than the last request.
       if (isContinued && (denial?.isBehind === true || rows >= (denial?.rows ?? 0))) this.#noteDenial();
       const isCut = (isContinued && !hasMark) || mayBeCut(page, this.#seen, hasMark);
       this.#seen.longest = Math.max(this.#seen.longest, rows);

@@ -36,8 +36,8 @@ export interface FeedPart extends DatasetPart {
   /** Changes before `from` to read again. Only those that became visible late are kept. */
   overlap?: ReadOverlap | undefined;
   /**
-   * Changes up to this id happened before complete rows were read; undefined if none are read. If set, a refused cursor
-   * isn't an error: the feed is read from its first page, and counts as read up to the watermark.
+   * The newest change before complete rows were read; undefined if none are read. If it is set, a refused cursor isn't
+   * an error: the feed is read from its first page, and counts as read up to the watermark.
    */
   watermark?: bigint;
 }
@@ -69,9 +69,9 @@ async function findEnd(client: ApiClient, io: Io): Promise<FeedEnd> {
 
 /**
  * Reads the feed to its end (API §4, /changes), one dataset after the other, and writes one change per line. Several
- * datasets share a cursor: the feed's end before they were read, or the smallest id that all of them have reached. An
- * interrupted run continues after its last page. If the plan no longer includes the feed, returns the changes received
- * so far, or undefined if there are none.
+ * datasets share one cursor, the smallest id up to which all of their feeds were read. An interrupted run continues
+ * after its last page. If the plan no longer includes the feed, returns the changes received so far, or undefined if
+ * there are none.
  * @param client sends requests without a dataset
  */
 export async function landFeed(
@@ -119,7 +119,7 @@ async function pullFeed(
   return done;
 }
 
-/** Journals the feed's end before the feeds of several datasets are read. Each attempt does so, as the end moves. */
+/** Journals the feed's end before the feeds of several datasets are read. Each attempt reads the end again. */
 async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
   if (journal.state.feed.bound?.isOfThisTry !== true) {
     await journal.append({ type: 'feed.bound', ...(await findEnd(client, io)), calls: client.calls() });
@@ -145,7 +145,7 @@ export function least(ids: readonly bigint[]): bigint {
   return found;
 }
 
-/** Reads the feed of each dataset to its end, unless none can have new changes. Returns their cursors. */
+/** Reads the feed of each dataset to its end. Requests nothing if no feed can have new changes. Returns the cursors. */
 async function pullParts(
   landing: Landing,
   parts: readonly FeedPart[],
@@ -162,7 +162,7 @@ async function pullParts(
     if (newest !== undefined && ended === undefined) {
       await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
     }
-    // `newest` is older than this read, so a feed that was read to its end has every change up to `newest`.
+    // `newest` was requested before this feed was read, so the feed's changes up to `newest` have all been received.
     cursors.push(larger(newest ?? 0n, cursor));
   }
   return cursors;
@@ -173,7 +173,7 @@ export function isCursorRefused(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
 }
 
-/** Requests the page after `after`. If the service's history no longer reaches back so far, uses `from` instead. */
+/** Requests the page after the id `after`. If the service refuses this id, tries `from` instead if it is later. */
 export async function fetchFeedPage({ client, from }: Pick<FeedPart, 'client' | 'from'>, after: bigint) {
   const read = async (cursor: bigint) => {
     const { body } = await client.bytes('/changes', { after: cursor, limit: PAGE_LIMIT });
@@ -185,7 +185,7 @@ export async function fetchFeedPage({ client, from }: Pick<FeedPart, 'client' | 
   });
 }
 
-/** Requests the next page. If the cursor is refused and complete rows are read, requests the first page instead. */
+/** Requests the next page. If the cursor is refused and the run reads complete rows, requests the first page. */
 async function fetchPage(part: FeedPart, cursor: bigint, io: Io) {
   return fetchFeedPage(part, cursor).catch((error: unknown) => {
     if (part.watermark === undefined || cursor === 0n || !isCursorRefused(error)) throw error;
@@ -194,11 +194,11 @@ async function fetchPage(part: FeedPart, cursor: bigint, io: Io) {
   });
 }
 
-/** Estimates how many changes remain up to the newest one, from the mean distance between the ids read so far. */
+/** Estimates the number of changes up to the newest one, from the mean distance between the ids read so far. */
 class FeedTotal {
   #first: { cursor: bigint; rows: bigint } | undefined;
 
-  /** Returns undefined for the first page and if `newest` is unknown, because an estimate isn't worth a call. */
+  /** Returns undefined for the first page, and without `newest`, because an estimate isn't worth a request. */
   estimate(cursor: bigint, rows: bigint, newest: bigint | undefined): bigint | undefined {
     const first = this.#first;
     this.#first ??= { cursor, rows };
@@ -208,7 +208,7 @@ class FeedTotal {
   }
 }
 
-/** Reads the pages of one feed to its end, or to the goal if the feed keeps growing. Returns its cursor. */
+/** Reads the pages of one feed up to its end, or up to the guard's goal if the feed is long. Returns the cursor. */
 async function pullPart(
   landing: Landing,
   part: FeedPart,
@@ -220,11 +220,11 @@ async function pullPart(
   let { changes: rows, bytes } = landing.journal.state.feed;
   const file = await RowFile.open<EntryOf<'feed.page'>>(path.join(landing.folder, FEED_FILE), landing.journal, bytes);
   let cursor = last?.nextCursor ?? overlap?.after ?? from;
-  // If the feed is read again, the cursor must not move back.
+  // The returned cursor is at least this id, even if the feed is read again from its first page.
   let known = from;
   const total = new FeedTotal();
-  // The feed contains every change up to the watermark, and those that history has. If a page ends before them, more
-  // pages must follow.
+  // The feed contains the watermark and the changes that history already has, so more pages must follow until the
+  // cursor has reached them.
   const newestKnown = overlap === undefined ? 0n : greatest(overlap.known);
   const isBehind = () => cursor < newestKnown || (isOnly && larger(cursor, known) < (part.watermark ?? 0n));
   const mayGoOn = pages.follow(isOnly && part.watermark !== undefined);
@@ -246,12 +246,12 @@ async function pullPart(
         const entry = { after: cursor, nextCursor, hasMore: page.hasMore, ...counts, calls: client.calls() };
         bytes = await file.land(body, changes, (mark) => ({ type: 'feed.page', dataset, ...entry, ...mark }));
         rows += changes.length;
-        // Uses the number of changes received, because ids may have gaps.
+        // Estimates the space from the number of changes received, because ids may have gaps.
         await requireDisk(landing.folder, { items: 0n, changes: BigInt(rows) });
       }
       cursor = nextCursor;
       hasMore = goesOn || mayGoOn({ ...page, rows: page.changes.length }, isBehind());
-      // If there is only one feed, pullFeed reports its end. If there are several, others must still be read.
+      // Only pullFeed reports the end of the last feed. Here, the end of one of several feeds is just progress.
       if (hasMore || !isOnly) {
         const all = BigInt(rows);
         const newest = isOnly ? (guard.goal()?.newest ?? part.watermark) : undefined;

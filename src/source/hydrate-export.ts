@@ -72,12 +72,12 @@ export async function landHydrationExport(
   }
 }
 
-/** True for a file of an export, whose rows may have another form than rows of pages. */
+/** True if the file comes from an export. Its rows may have a different format from the rows of pages. */
 export function isExportFile(file: { path: string }): boolean {
   return isHydrationExport(path.basename(file.path));
 }
 
-/** Removes the items in a file from the items that are still needed. @param fitId recognizes the field with the id */
+/** Removes the ids of the items in a file from `needed`. @param fitId recognizes the field with the id */
 export async function takeOff(needed: IdSet, file: string, fitId: FitId): Promise<void> {
   const ids = readLandedIds(file, isExportFile({ path: file }) ? fitId : isNamedId);
   for await (const id of ids) needed.delete(id);

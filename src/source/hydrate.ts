@@ -22,7 +22,7 @@ const CONCURRENCY = 4;
 /** The items to read in full, because their changes don't contain all new values. */
 export interface HydrationNeed {
   itemIds: IdSet;
-  /** The time of the earliest change of these items, as ISO 8601 in UTC. */
+  /** The time of the items' earliest change, as ISO 8601 in UTC. */
   changedSince: string;
 }
 
@@ -100,9 +100,9 @@ export async function landHydration(
     });
   try {
     for (const [index, part] of parts.entries()) {
-      // Stops if reading the remaining items one by one takes no more calls than a page of each remaining dataset.
+      // Stops if reading the remaining items one by one takes no more calls than a page for each remaining dataset.
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
-      // An earlier attempt has read items one by one, because pages wouldn't have saved calls.
+      // An earlier attempt found that pages wouldn't save calls, and began reading items one by one. Continue that way.
       if (journal.state.hydration.hasSingles) break;
       const isExported = await readChangedPages(part, landing, need, land, async (facts) => {
         const choice = chooseWay(part, journal.state, facts, means, io);
@@ -114,7 +114,7 @@ export async function landHydration(
       if (!isExported || gate === undefined) continue;
       await files.close();
       await landHydrationExport(part, landing, need, { ...exports, gate }, handOver, io);
-      // Reads pages for the items that are missing if the export was interrupted.
+      // If the export was interrupted, this reads the missing items from pages.
       await readChangedPages(part, landing, need, land, async () => 'pages');
     }
     await readSingleItems(client, need, land);
@@ -128,9 +128,9 @@ export async function landHydration(
 }
 
 /**
- * Reads pages of changed items that haven't been read yet. The newest listings come first, because this order doesn't
- * change during reading, and because most of the needed items are new. Stops as soon as reading the remaining items one
- * by one takes fewer calls. Returns true if the first page shows that an export is cheaper.
+ * Reads pages of changed items that earlier attempts haven't read. Requests the newest listings first, because this
+ * order doesn't change during reading, and because most of the needed items are new. Stops as soon as reading the
+ * remaining items one by one takes fewer calls. Returns true if the first page shows that an export is cheaper.
  */
 async function readChangedPages(
   part: DatasetPart,
@@ -175,7 +175,7 @@ export function planWave(needed: number, next: number, total: number): number[] 
   return Array.from({ length: pages }, (_, index) => next + index);
 }
 
-/** True if the next page will probably contain two or more needed items. It costs one call, like a single item. */
+/** True if the next page will probably contain two or more needed items. A page costs one call, like a single item. */
 export function isAnotherPageWorthIt(needed: number, foundOnLastPage: number, pagesLeft: number): boolean {
   if (needed === 0 || pagesLeft <= 0) return false;
   return foundOnLastPage >= 2 || needed >= 2 * pagesLeft;
@@ -189,17 +189,20 @@ async function readSingleItems(client: ApiClient, need: HydrationNeed, land: Lan
   });
 }
 
-/** The maximum number of items to read again. The next run reads the others, when lists have caught up. */
+/** The maximum number of items to read again. If more items are outdated, the next run reads them all. */
 const MOST_REREADS = 500;
 
-/** True if items came from lists, so that a single read may be newer. False once the run's row counts are final. */
+/**
+ * True if items came from lists, which may show older versions than a single read. False after a reread, and once the
+ * run's row counts are final.
+ */
 export function hasReadLists({ journal: { state } }: Landing): boolean {
   return !isPublishable(state) && !state.hydration.isReadAgain && state.hydration.hasLists;
 }
 
 /**
- * Reads items one by one (API §4, /items/{id}) if the pages showed an older version of them than the feed. Does so once
- * in each run. If the service refuses or doesn't respond, a later run reads them.
+ * Reads items again, one by one (API §4, /items/{id}), because pages showed older versions of them than the feed. Does
+ * so once in each run. If the service refuses or doesn't respond, a later run reads them.
  */
 export async function landRereads(
   client: ApiClient,

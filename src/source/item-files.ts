@@ -22,7 +22,7 @@ export interface ItemFile {
   path: string;
   rows: number;
   bytes: number;
-  /** When its last page was read, or its export was requested, as ISO 8601. */
+  /** When the file's last page was read, or its export was requested, as ISO 8601. */
   readAt: string;
 }
 
@@ -34,7 +34,7 @@ export function listItemFiles({ folder, journal }: Landing, kind: PageKind): Ite
 /** Cuts off each item file after its last journaled row, because a killed process may leave more bytes. */
 export async function cutItemTails({ folder, journal }: Landing): Promise<void> {
   for (const { files } of Object.values(journal.state.pages)) {
-    // Files of exports are journaled only when complete. Their recorded length doesn't include a repeated header.
+    // Skips files of exports. They are journaled only when complete, and `bytes` doesn't include their repeated header.
     for (const [file, { bytes }] of files)
       if (!isHydrationExport(file)) await cutTail(path.join(folder, file), bytes, journal);
   }

@@ -4,7 +4,7 @@ import { PricelakeError } from '../io/errors.js';
 /** The envelope of a feed page (API §2, ChangePage). */
 export interface FeedPage {
   changes: Slice[];
-  /** The id of the newest change on the page; `after` if the page is empty. */
+  /** The id of the newest change on the page, or the request's cursor if the page is empty. */
   shown: bigint;
   /** The number of changes with a readable id. */
   readable: number;
@@ -25,7 +25,7 @@ export interface ItemPage extends ProductPage {
   ids: bigint[];
 }
 
-/** Reads the envelope of a ChangePage; changes stay bytes. @throws PricelakeError `contract` if invalid */
+/** Reads the envelope of a ChangePage, without its changes. @throws PricelakeError `contract` if invalid */
 export function readFeedPage(body: Buffer, after: bigint): FeedPage {
   return readPage(body, `/changes?after=${after}`, (fields) => {
     const changes = requiredElements(fields, 'changes');
@@ -43,8 +43,9 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
 }
 
 /**
- * Reads the next cursor. The API document doesn't show the last page of a feed, so its cursor may be null, 0 or
- * missing. In this case, returns `end`, the id of the page's last change. `end` is undefined for other pages.
+ * Reads the next cursor. The API document doesn't define it for the last page of a feed, where it may be null, 0 or
+ * missing. In this case, returns `end`.
+ * @param end the id of the last change on the feed's last page; undefined for other pages
  */
 function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | undefined): bigint {
   const text = field === undefined ? undefined : showValue(body, field);
@@ -80,7 +81,7 @@ export function readChangeId(body: Buffer, { start }: Pick<Slice, 'start'>): big
 }
 
 /**
- * True if a change names its item. It doesn't if the item has left the caller's data (API §2, Change).
+ * True if a change names its item. The item is missing once it has left the caller's data (API §2, Change).
  * @throws SyntaxError if there is no object at `change`
  */
 export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
@@ -96,7 +97,7 @@ export function readItemPage(body: Buffer, path: string): ItemPage {
   });
 }
 
-/** Reads the envelope of a PageDtoProduct; products stay bytes. @throws PricelakeError `contract` if invalid */
+/** Reads the envelope of a PageDtoProduct, without its products. @throws PricelakeError `contract` if invalid */
 export function readProductPage(body: Buffer, path: string): ProductPage {
   return readPage(body, path, (fields) => readList(body, fields));
 }

@@ -13,19 +13,19 @@ import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page
 /** The maximum number of rounds of a poll. Items that change during the last round are read by the next run. */
 const ROUNDS = 5;
 /**
- * The maximum number of times that all items are read. Items with the same change time may be sorted differently on
- * each page, so that one reading may miss an item.
+ * The maximum number of times that all items are read. Items that changed at the same time have no fixed order, so one
+ * reading of all pages may miss an item.
  */
 const READINGS = 2;
-/** A round starts this long before the newest change of the last round, because items may change at the same time. */
+/** Each round asks for changes since this long before the previous round's newest change, in case of equal times. */
 const ROUND_OVERLAP_MS = 60 * 1000;
 
 export interface Poll {
   /** The poll reads only items that changed after this time (ISO 8601); undefined for all items. */
   changedSince: string | undefined;
   /**
-   * True if the poll must not miss an item that changes during the poll, and so moves to a page that was already read.
-   * Items that change during a round are polled again until they fit on one page, because a single page is consistent.
+   * True if the poll must not miss an item that changes meanwhile, and so moves to a page that was already read. Such
+   * items are polled again until they fit on one page, because a single page is consistent.
    */
   untilSettled: boolean;
 }
@@ -105,8 +105,8 @@ class Rounds {
         if (page === 0 && !isBegun) {
           const [first] = slices;
           const newest = (first === undefined ? undefined : readLastChanged(body, first)) ?? null;
-          // Items are sorted by their latest change. If the first item is the same, nothing has changed since the last
-          // round.
+          // Items are sorted by their latest change. If the latest time is the same as in the last round, nothing has
+          // changed.
           isUnmoved = changedSince !== undefined && newest !== null && newest === this.#polled?.round.newest;
           await journal.append({ type: 'poll.round', since: changedSince ?? null, newest, dataset });
         }
@@ -121,7 +121,7 @@ class Rounds {
     }
   }
 
-  /** Repeats rounds for items that changed during the last one, until these items fit on one page. */
+  /** Polls the items that changed during the last round again, for up to ROUNDS rounds, until they fit on one page. */
   async #settle(): Promise<void> {
     for (let round = 1; this.#roundPages > 1; round++) {
       if (round > ROUNDS) return this.#io.log('warn', 'poll.unsettled', { rounds: round });
@@ -134,7 +134,7 @@ class Rounds {
     await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
   }
 
-  /** Polls changed items, then reads all items again, until it has seen as many as the service counts. */
+  /** Repeats the poll until it has seen as many items as the service counts: first changed items, then all items. */
   async #complete(): Promise<void> {
     for (let look = 1; ; look++) {
       const total = await this.#countItems();

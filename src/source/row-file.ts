@@ -20,13 +20,13 @@ interface RowJournal<Entry> {
 }
 
 /**
- * A file of downloaded rows, with one JSON object per line. Opening it cuts it off after the last journaled row. Rows
- * are synced and journaled while the next page is downloaded.
+ * A file of downloaded rows, with one JSON object per line. Opening the file removes everything after the last
+ * journaled row. Rows are synced and journaled while the next page is downloaded.
  */
 export class RowFile<Entry> {
   readonly #file: FileHandle;
   readonly #folder: string;
-  /** True once the file's name survives a power failure. */
+  /** True once the file's folder is synced, so that the file's name survives a power failure. */
   #isNamed = false;
   readonly #journal: RowJournal<Entry>;
   #end: number;
@@ -46,7 +46,7 @@ export class RowFile<Entry> {
     return new RowFile(await open(path, 'a+'), dirname(path), journal, end);
   }
 
-  /** Appends rows. Journals them once they are synced. Returns the offset after them. Calls must not overlap. */
+  /** Appends rows, which are journaled once they are synced. Returns the end of the file. Calls must not overlap. */
   async land(body: Buffer, rows: readonly Slice[], name: (mark: RowMark) => Entry): Promise<number> {
     if (this.#error !== undefined) throw this.#error;
     const lines = writeLines(body, rows);

@@ -23,7 +23,7 @@ export function createRowScanner(format: ExportFormat): RowScanner {
 
 const NEWLINE = 0x0a;
 
-/** Counts lines that aren't blank. */
+/** Scans NDJSON. Each line that isn't blank is a row. */
 class Lines implements RowScanner {
   readonly header = Buffer.alloc(0);
   #lineBytes = 0;
@@ -77,7 +77,7 @@ function refuseDelimiter(header: Buffer): void {
   );
 }
 
-/** Counts the records after the header. */
+/** Scans CSV. Each record after the header is a row. */
 class CsvRows implements RowScanner {
   readonly #scanner = new CsvScanner();
   #pieces: Buffer[] | undefined = [];

@@ -12,14 +12,14 @@ export interface Segment {
   file: string;
   bytes: number;
   rows: number;
-  /** The SHA-256 of the whole file in hexadecimal. It covers a repeated header. */
+  /** The SHA-256 of the whole file in hexadecimal, including the header that each CSV file repeats. */
   fileSha256: string;
 }
 
 /**
  * Splits an export into files of about `targetBytes`, each of complete rows. Every CSV file starts with the header.
- * Calls `onSegment` for each synced file, in order, while the next file is being written. Throws like ExportBounds if
- * the body has more rows than announced, or doesn't fit on the disk.
+ * Calls `onSegment` for each synced file, in order, while the next file is being written. Throws an error of
+ * ExportBounds if the body has more rows than announced, or doesn't fit on the disk.
  */
 export async function writeSegments(
   body: AsyncIterable<Buffer>,
@@ -53,10 +53,8 @@ const WRITE_BYTES = 1024 * 1024;
 class SegmentWriter {
   readonly #options: Parameters<typeof writeSegments>[1];
   #file: FileHandle | undefined;
-  /** The bytes that haven't been written yet. */
   readonly #waiting = Buffer.allocUnsafe(WRITE_BYTES);
   #waitingBytes = 0;
-  /** The hash of the bytes in the current file. */
   #hash: Hash = createHash('sha256');
   #name = '';
   #number = 0;

@@ -18,7 +18,7 @@ export interface SnapshotOptions {
 
 /**
  * Downloads all items, in one export or in parallel exports of parts (shards). After an interruption, only incomplete
- * shards are requested again. Throws the gate's error before any request.
+ * shards are requested again. Throws the gate's error, before any request, if the gate refuses the rows.
  */
 export async function landSnapshot(
   parts: readonly DatasetPart[],
@@ -36,7 +36,7 @@ export async function landSnapshot(
     return segments === undefined;
   });
   const totalRows = sum(shards).rows;
-  // Asks the gate about all shards at once, so that it doesn't stop the copy halfway.
+  // Asks the gate about all shards at once, so that it can't refuse a shard after others were paid for.
   options.gate.require(sum(missing).rows);
   const report = (done: boolean) =>
     io.progress({ step: 'land', part: 'snapshot', ...sum([...came.values()]), totalRows, done });

@@ -3,13 +3,13 @@ import type { LandedFeed } from './feed.js';
 import { hasItem, readChangeId } from './page.js';
 
 /**
- * Lists the ids of changes that don't name their item (API §2, Change). Omits changes whose item is named by another
- * dataset's feed, or by `others`, which contain the same changes.
+ * Lists the ids of changes that don't name their item (API §2, Change). Omits a change if another dataset's feed, or
+ * one of `others`, contains it with its item.
  */
 export async function listUnnamedChanges(feed: LandedFeed, others: readonly ChangeFile[]): Promise<bigint[]> {
   const unnamed = new Set<bigint>();
   for await (const { id, isNamed } of readChanges(feed)) if (!isNamed) unnamed.add(id);
-  // Keeps only the ids of changes without an item in memory, because there may be very many other changes.
+  // Reads the feed again for named changes. Keeping them in memory could take too much, because there may be very many.
   for (const landed of unnamed.size === 0 ? [] : [feed, ...others]) {
     for await (const { id, isNamed } of readChanges(landed)) if (isNamed) unnamed.delete(id);
   }

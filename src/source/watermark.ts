@@ -80,7 +80,7 @@ const recentPage = z.looseObject({
 
 type RecentPage = z.output<typeof recentPage>;
 
-/** The newest change in the feed, and the cursor with which the feed's last hour starts. */
+/** The newest change in the feed, and the cursor at the start of the feed's last hour. */
 export interface RecentWindow {
   newest: bigint;
   from: bigint;

@@ -3,7 +3,7 @@ import v8 from 'node:v8';
 /** The V8 flag for the percentage by which the heap may grow before garbage is collected; 0 lets V8 decide. */
 const GROWTH = '--heap-growing-percent';
 
-/** The number of streams that are being read at present. */
+/** The number of streams that are being read now. */
 let works = 0;
 
 /**
