@@ -3,9 +3,9 @@ import type { counted, Part } from './run-entry.js';
 
 export interface Calls {
   tries: number;
-  /** The number of calls in all attempts, including those that downloaded changes of other sources before the run. */
+  /** The number of calls of all attempts, including calls before the run that downloaded other sources' changes. */
   made: number;
-  /** The number of calls without status 200, except those of a process that was killed. */
+  /** The number of calls that didn't return status 200, except those of a process that was killed. */
   refused: number;
   now: { made: number; refused: number };
 }
@@ -26,7 +26,7 @@ export function beginTry(calls: Calls): Calls {
   return { ...calls, tries: calls.tries + 1, now: NO_CALLS.now };
 }
 
-/** Adds a process's counts to the totals. They replace the counts that this process has reported before. */
+/** Adds the current process's counts to the totals, in place of the counts that it reported before. */
 export function countOn(calls: Calls, made: number, refused = 0): Calls {
   return {
     ...calls,
@@ -55,7 +55,7 @@ export const USAGE: Part<{ before: Counted | undefined; after: Counted | undefin
 export function countBetween(before: Counted, after: Counted) {
   if (before === null || after === null || before.resetsAt !== after.resetsAt) return undefined;
   return {
-    // The first /plan response already counts its own call. The run made this call as well, so it is added.
+    // The first /plan response already includes its own call, so the difference lacks this call.
     calls: after.apiCalls - before.apiCalls + 1n,
     exportRows: after.exportRows - before.exportRows,
   };

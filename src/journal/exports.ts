@@ -4,13 +4,13 @@ export interface ExportAttempt {
   attempt: number;
   readAt: string;
   segments: readonly Pick<EntryOf<'export.segment'>, 'file' | 'rows' | 'bytes'>[];
-  /** `cut` if the service ended it at the monthly limit and its rows are kept; undefined if it was interrupted. */
+  /** `cut` if rows are missing, for example because of the monthly limit, but it is kept; undefined if interrupted. */
   end: 'done' | 'cut' | undefined;
   announced: bigint;
   landed: bigint;
 }
 
-/** An export of items that changed since a time. It is used only if it is complete. */
+/** An export of items that changed since a time. It is complete if `landed` equals `announced`. */
 export interface HydrationExport {
   dataset: Dataset;
   announced: bigint;
@@ -96,7 +96,7 @@ export function findDone({ attempts }: Exports, shard: string): ExportAttempt | 
   return attempts.get(shard)?.find(({ end }) => end === 'done');
 }
 
-/** Lists the exports that the service ended at the monthly limit. They are billed, but aren't complete. */
+/** Lists the exports that lack rows, for example because of the monthly limit. They are billed, and are kept. */
 export function listCut({ attempts }: Exports, shard?: string): ExportAttempt[] {
   const some = shard === undefined ? [...attempts.values()] : [attempts.get(shard) ?? []];
   return some.flat().filter(({ end }) => end === 'cut');
@@ -106,7 +106,7 @@ export function listEnded({ attempts }: Exports): ExportAttempt[] {
   return [...attempts.values()].flat().filter(({ end }) => end !== undefined);
 }
 
-/** Counts the rows of kept exports, as announced and as downloaded, and the rows that were billed but lost. */
+/** Counts the rows of kept exports, as announced and as downloaded, and the billed rows that were lost. */
 export function countKept(exports: Exports): { kept: bigint; landed: bigint; lost: bigint } {
   const whole = exports.ofChanged.filter(({ announced, landed }) => announced === landed);
   const counted = [...listEnded(exports), ...whole];
@@ -119,7 +119,6 @@ const HYDRATION_EXPORT = 'hydrate-export-';
 /** Returns the prefix of the files of an export of changed items. Such exports are numbered from 1. */
 export const nameHydrationExport = (number: number): string => `${HYDRATION_EXPORT}${number}-`;
 
-/** True if the file belongs to an export of changed items. */
 export const isHydrationExport = (file: string): boolean => file.startsWith(HYDRATION_EXPORT);
 
 function addLanded(exports: readonly HydrationExport[], { file, rows }: EntryOf<'hydrate.page'>): HydrationExport[] {

@@ -19,7 +19,7 @@ export interface Feed {
   /** The number of changes on the longest page so far. */
   longest: number;
   parts: ReadonlyMap<Dataset, FeedProgress>;
-  /** The cursors from which feeds were read, including those from which they were read again. */
+  /** The cursors at which the reading of feeds began, including those at which it began again. */
   starts: readonly bigint[];
   /** The newest change at the time when the run started reading the feeds of several datasets. */
   bound: { newest: bigint; at: string; isOfThisTry: boolean } | undefined;

@@ -16,7 +16,7 @@ export interface Fold<Entry, State> {
   refuse?: (state: State, entry: Entry) => string | undefined;
   /** Returns the state after an entry. Must be pure, and must not become slower as the journal grows. */
   step: (state: State, entry: Entry) => State;
-  /** Returns the state if this damaged line is skipped, or undefined if the line must not be skipped. */
+  /** Returns the state after skipping a damaged line, or undefined if the line must not be skipped. */
   skip?: (state: State, line: string) => State | undefined;
   /**
    * `chain`: a line's checksum covers the line and all lines before it. `line`: it covers only the line, so that people
@@ -31,7 +31,7 @@ export async function readJournal<Entry, State>(path: string, fold: Fold<Entry, 
   return (await readLines(path, fold)).state;
 }
 
-/** A file to which lines are only ever appended and synced, and the state that these lines determine. */
+/** An append-only file whose lines are synced, and the state that these lines determine. */
 export class Journal<Entry, State> {
   readonly #fold: Fold<Entry, State>;
   readonly #path: string;
@@ -49,7 +49,7 @@ export class Journal<Entry, State> {
     this.#stands = stands;
   }
 
-  /** Opens or creates a journal. Cuts off an incomplete end, and logs that. @throws PricelakeError `lake_invalid` */
+  /** Opens or creates a journal. Cuts off and logs an incomplete end. @throws PricelakeError `lake_invalid` */
   static async open<Entry, State>(
     path: string,
     fold: Fold<Entry, State>,
@@ -96,14 +96,14 @@ export class Journal<Entry, State> {
       if (!this.#isNamed) await syncFolder(dirname(this.#path));
       this.#isNamed = true;
     } catch (error) {
-      // If the disk is full, half a line may have been written. It must not precede the next line.
+      // A full disk may leave half a line, which is cut off so that it can't precede the next line.
       await this.#file.truncate(this.#stands.end).catch(() => {});
       throw error;
     }
     this.#stands = { ...next, end: this.#stands.end + lines.length };
   }
 
-  /** Throws if another process has taken over the lock, which replaces the journal's file with a copy. */
+  /** Throws if the file was replaced with a copy, as by a process that takes over the lock. */
   async #refuseDetached(): Promise<void> {
     const [own, now] = [await this.#file.stat(), await stat(this.#path).catch(ignoreMissing)];
     if (now !== undefined && (now.ino !== own.ino || now.dev !== own.dev))
@@ -142,23 +142,21 @@ function addEntry<Entry, State>(
   return { ...stands, state: step(stands.state, entry), lines, sum };
 }
 
-/** Matches the checksum at the end of a line. */
 const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 const SUM_LENGTH = ',"sum":"0123456789abcdef"}'.length;
 
-/** Computes a line's checksum. @param follows true for a line that is appended in the same step as the line before */
+/** Computes a line's checksum. @param follows true if the line is appended together with the previous line */
 function addSum(sum: string, line: string, follows = false): string {
   const hash = createHash('sha256').update(sum);
   return (follows ? hash.update('+') : hash).update(line).digest('hex').slice(0, 16);
 }
 
-/** Returns the checksum of the previous line if the next line's checksum must cover it, or else an empty text. */
+/** Returns the checksum of the previous line if the next line's checksum must cover it, otherwise an empty string. */
 function before(sum: string, { seal }: Pick<Fold<unknown, unknown>, 'seal'>): string {
   return seal === 'chain' ? sum : '';
 }
 
 interface Line {
-  /** The line without its checksum. */
   text: string;
   /** The line's checksum; undefined if it has none. */
   sum: string | undefined;
@@ -175,7 +173,7 @@ function* splitLines(bytes: Buffer): Generator<Line> {
   }
 }
 
-/** Reads a journal, except an incomplete end. A missing journal counts as empty. */
+/** Reads a journal, but not an incomplete end. A missing file counts as an empty journal. */
 async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
   const { advice: hint } = fold;
   const bytes = (await readFile(path).catch(explainReadFault(path, hint))) ?? Buffer.alloc(0);
@@ -193,7 +191,7 @@ async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
     const state = fold.skip?.(stands.state, text);
     if (state !== undefined) stands = { ...stands, state, lines: index + 1, end };
     else if ((fault === undefined && line.sum !== undefined) || !isTorn(lines, index, stands.sum, fold)) throw entry;
-    // Without a valid first line, the journal may have listed any file in its folder, so it can't be discarded.
+    // If the first line is damaged, the journal may have listed the folder's other files, so it can't be ignored.
     else if (index === 0 && (await readdir(dirname(path))).length > 1) throw entry;
     else break;
   }
@@ -217,8 +215,8 @@ function findSumFault(
 
 /**
  * True if this line and all later lines were never synced, so that a power failure may have damaged them. Each append
- * waits until the previous append is synced. If a valid later line is the first of an append, this line was synced
- * before it, and something else has damaged this line.
+ * waits until the previous append is synced. So if a later line is valid and starts an append, this line was synced,
+ * and something other than a power failure damaged it.
  * @param sum the checksum of the previous line
  */
 function isTorn<Entry, State>(lines: readonly Line[], index: number, sum: string, fold: Fold<Entry, State>): boolean {
@@ -229,7 +227,7 @@ function isTorn<Entry, State>(lines: readonly Line[], index: number, sum: string
       !((findSumFault(one, '', '', fold) ?? readEntry(one.text, '', fold)) instanceof Error);
     return !isJson(text) && !rest.some(isWhole);
   }
-  // If only the checksum of this line is damaged, the next line's checksum still covers the original one.
+  // Even if this line's checksum is damaged, the next line's covers the original one, which is recomputed here.
   const sums = [addSum(sum, text), addSum(sum, `${text.slice(0, -SUM_LENGTH)}}`), ...rest.map((line) => line.sum)];
   const builds = (line: Line) => sums.some((before) => before !== undefined && line.sum === addSum(before, line.text));
   return !rest.some((line) => line.sum !== undefined && builds(line));

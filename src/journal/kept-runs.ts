@@ -26,7 +26,7 @@ export interface KeptRuns {
   damaged: string[];
 }
 
-/** Lists the runs whose data is on disk. Changes nothing. @param published the same as for `peekUnfinishedRun` */
+/** Lists the runs whose data is on disk. Changes nothing. @param published the newest run in the runs table */
 export async function listSoundRuns(lakeRoot: string, published: bigint): Promise<KeptRuns> {
   const kept: KeptRuns = { runs: [], open: undefined, damaged: [] };
   let isNewest = true;
@@ -53,7 +53,7 @@ export async function listSoundRuns(lakeRoot: string, published: bigint): Promis
 
 const hasEnded = (run: LandedRun): run is LandedRun<Ended> => run.state.stage === 'ended';
 
-/** Hard-links a run's downloads into another lake, which continues the run. Omits entries about later steps. */
+/** Hard-links a run's downloads into a lake that then continues the run. Omits the row counts and the end. */
 export async function linkRun(run: LandedRun, lakeRoot: string): Promise<void> {
   const folder = path.join(landingRoot(lakeRoot), run.runId);
   await mkdir(folder, { recursive: true });

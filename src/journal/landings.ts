@@ -87,7 +87,7 @@ export function readApplicable({ journal, runId }: Pick<Landing, 'journal' | 'ru
   throw new Error(`run ${runId} is ${journal.state.stage}: its rows have not been downloaded yet`);
 }
 
-/** Returns the state of a run that has journaled its row counts. @throws Error before that, to prevent early commits */
+/** Returns the state of a run with journaled row counts. @throws Error if it has none, to prevent early commits */
 export function readPublishable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Publishable {
   if (isPublishable(journal.state)) return journal.state;
   throw new Error(`run ${runId} is ${journal.state.stage}: its row counts are not final yet`);
@@ -147,7 +147,7 @@ export function isOpen({ state }: LandedRun, isPublished: boolean): boolean {
 
 export const NOTHING_LEFT = 'the journal has no lines left';
 
-/** Reads a run. Returns undefined if a crash prevented the journal's first line, before anything was downloaded. */
+/** Reads a run. Returns undefined if a crash left the folder without downloads and without a first journal line. */
 export async function readRun(folder: string): Promise<LandedRun | undefined> {
   const file = path.join(folder, JOURNAL);
   const state = await readJournal(file, RUN_FOLD);
@@ -201,7 +201,7 @@ export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): P
   }
 }
 
-/** Returns the time at which a run started, from its id, in milliseconds since 1970; NaN for another name. */
+/** Returns the time at which a run started, from its id, in milliseconds since 1970; NaN if the id has another form. */
 function readBegun(runId: string): number {
   const time = /-(\d{4})(\d\d)(\d\d)(T\d\d)(\d\d)(\d\dZ)$/.exec(runId);
   return time === null ? Number.NaN : Date.parse(`${time[1]}-${time[2]}-${time[3]}${time[4]}:${time[5]}:${time[6]}`);

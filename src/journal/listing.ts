@@ -9,21 +9,21 @@ export interface ListingPlan extends Pick<EntryOf<'listing.plan'>, 'news' | 'rea
   isPolled: boolean;
 }
 
-/** The progress in determining the listing states of a dataset: count, plan, read, then count again. */
+/** The progress in determining which items of a dataset are listed: count, plan, read, then count again. */
 export interface ListingProgress {
-  /** The number of requests for the service's counts. `counts` is the last response. */
+  /** The number of requests for the service's counts. `counts` has the last response. */
   timesCounted: number;
   counts: Pick<EntryOf<'listing.counts'>, 'answer' | 'returnsRemovals'> | undefined;
   plans: readonly ListingPlan[];
   step: 'counted' | 'planned' | 'acted';
-  /** The files of the read in progress, and its number of pages. */
+  /** The files and the number of pages of the read that is in progress. */
   open: { files: readonly string[]; pages: number };
 }
 
 export interface Listing {
   parts: ReadonlyMap<Dataset, ListingProgress>;
   gone: readonly bigint[];
-  /** The number of items whose listing state is unknown, and why; undefined until the run has found this out. */
+  /** The maximum number of items whose listing state is unknown, and the reason; undefined until it is determined. */
   done: Pick<EntryOf<'listing.done'>, 'unknown' | 'reason'> | undefined;
 }
 

@@ -26,7 +26,7 @@ const TYPES: Record<string, z.ZodType> = {
   'TIMESTAMP WITH TIME ZONE': z.iso.datetime(),
 };
 
-/** Follows the contract of the runs table. Other versions of pricelake may have written other columns. */
+/** Accepts rows by other versions of pricelake, so columns of the runs table may be missing, or unknown. */
 const idleRun = z.lazy(() => {
   const columns = loadTableSchema('runs').columns.map(({ name, type }) => {
     return [name, (TYPES[type] ?? z.unknown()).nullish()] as const;
@@ -44,16 +44,16 @@ export interface BrokenExport {
   rows: bigint;
   at: Date;
   reason: string;
-  /** The format, if it can't be parsed and isn't requested again. Undefined if the export was interrupted. */
+  /** The export's format if pricelake can't parse it, and so won't request it again; otherwise undefined. */
   format?: string | undefined;
 }
 
 const memoryEntry = z.discriminatedUnion('type', [
-  /** A run that found nothing new commits to no table. The next run that publishes adds its row. */
+  /** The row of a run that found nothing new, and so committed no table. The next run that publishes adds the row. */
   z.strictObject({ type: z.literal('idle'), row: idleRun }),
   /** The runs table contains the rows of all runs up to this number. */
   z.strictObject({ type: z.literal('published'), runNumber: int64Text }),
-  /** The ids that a source added in a published run, as text separated by commas, because there may be a million. */
+  /** The ids that a source added in a published run, as comma-separated text, because there may be a million. */
   z.strictObject({ type: z.literal('brought'), source: z.string(), ids: z.string().regex(/^-?\d+(?:,-?\d+)*$/) }),
   /** The account's plan as exact JSON text, and the address of the service that sent it. */
   z.strictObject({ type: z.literal('plan'), seenAt: z.iso.datetime(), text: z.string(), from: z.url().optional() }),
@@ -67,11 +67,11 @@ const memoryEntry = z.discriminatedUnion('type', [
     format: z.string().optional(),
   }),
   z.strictObject({ type: z.literal('whole'), name: z.string() }),
-  /** The last time when a run asked when items of each website were last seen. */
+  /** The last time at which a run asked the service when each website's items were last seen. */
   z.strictObject({ type: z.literal('probed'), at: z.iso.datetime() }),
-  /** The last time when a sample showed that the field `changes` in the feed omits values. */
+  /** The last time at which a sample showed that the field `changes` in the feed omits values. */
   z.strictObject({ type: z.literal('partial'), at: z.iso.datetime() }),
-  /** The length of the longest feed page, and the last time when changes followed a page with `hasMore: false`. */
+  /** The length of the longest feed page, and the last time at which changes followed a page with `hasMore: false`. */
   z.strictObject({ type: z.literal('pages'), longest: z.int().min(0), deniedMoreAt: z.iso.datetime().optional() }),
   /** The numbers of violations among all items, which the next run updates (src/check/kept-counts.ts). */
   z.strictObject({ type: z.literal('counts'), text: z.string() }),
@@ -79,12 +79,12 @@ const memoryEntry = z.discriminatedUnion('type', [
 ]);
 type MemoryEntry = z.infer<typeof memoryEntry>;
 
-/** A lake's state between runs. Without it, idle runs and step durations are lost; the rest costs calls or time. */
+/** A lake's state between runs. Idle runs and step durations exist only here; the rest can be restored at a cost. */
 export interface LakeMemory {
   idleRuns: Chain<IdleRun> | undefined;
   brought: ReadonlyMap<string, Chain<string>>;
   plan: { seenAt: Date; text: string; from?: string | undefined } | undefined;
-  /** Keyed by export name, newest last. */
+  /** The exports that failed in earlier runs, by name. The newest is last. */
   broken: ReadonlyMap<string, BrokenExport>;
   counts: string | undefined;
   probedAt: Date | undefined;
@@ -92,7 +92,7 @@ export interface LakeMemory {
   longestPage: number;
   deniedMoreAt: Date | undefined;
   tries: readonly RunTry[];
-  /** The number of lines that later lines replace. `lines` is the number of all lines. */
+  /** The number of lines that are outdated, because later lines replace them. `lines` counts all lines. */
   superseded: number;
   lines: number;
   damaged: readonly number[];
@@ -179,7 +179,7 @@ function chain<Value>(values: readonly Value[]): Chain<Value> | undefined {
   return values.reduce<Chain<Value> | undefined>((before, value) => ({ value, before }), undefined);
 }
 
-/** The saved state of a lake that this process writes to. */
+/** The saved state of a lake, opened for writing. */
 export type Memory = Journal<MemoryEntry, LakeMemory>;
 
 /** Reads the saved state. @throws PricelakeError `lake_invalid` with the number of a damaged line */
@@ -187,10 +187,10 @@ export function readMemory(lake: Lake): Promise<LakeMemory> {
   return readJournal(privatePath(lake, MEMORY_FILE), MEMORY_FOLD);
 }
 
-/** The file is rewritten only if at least this many lines are outdated. */
+/** The file is rewritten only if more lines than this are outdated. */
 const FEW_LINES = 200;
 
-/** Opens the saved state under the lock. Rewrites the file if most lines are outdated or a line is damaged. */
+/** Opens the saved state of a locked lake. Rewrites the file if most lines are outdated or a line is damaged. */
 export async function openMemory(lake: Lake, io: Pick<Io, 'log'>): Promise<Memory> {
   const file = privatePath(lake, MEMORY_FILE);
   const memory = await Journal.open(file, MEMORY_FOLD, io);

@@ -118,9 +118,9 @@ export const HYDRATION: Part<Hydration> = {
   },
 };
 
-/** The websites for which the service was asked when an item was last seen. */
+/** When items of each website were last seen, as far as the run has asked the service. */
 export interface Probes {
-  /** For each website, the source and time (ISO 8601) of its most recently seen item; undefined without items. */
+  /** For each website, the source and time (ISO 8601) of its most recently seen item; undefined if it has no items. */
   sites: ReadonlyMap<bigint, { source: bigint; seenAt: string } | undefined>;
   isDone: boolean;
 }
@@ -140,7 +140,7 @@ export const PROBES: Part<Probes> = {
 export interface Comparisons {
   /** The ids of sampled items that the service doesn't find. */
   missing: readonly bigint[] | undefined;
-  /** True if all pages of products were read; false for one page. */
+  /** True if all pages of products were read; false if only one page was read. */
   allProducts: boolean | undefined;
   facets: string | undefined;
 }
@@ -154,7 +154,7 @@ export const COMPARISONS: Part<Comparisons> = {
   },
 };
 
-/** The state of the service before complete rows are read. Changes that the rows may lack were made later. */
+/** The state of the service before complete rows are read. Rows can lack only changes that were made later. */
 export interface LowWatermark {
   /** The feed's newest change. Rows that are read later include it. Undefined if the plan excludes the feed. */
   cursor: bigint | undefined;
@@ -164,7 +164,7 @@ export interface LowWatermark {
   changedAt: string | undefined;
   /** The number of items, including removed ones. An item in several datasets counts once for each dataset. */
   items: bigint;
-  /** The number of items in each dataset whose items were counted. */
+  /** The number of items in each counted dataset. The key undefined stands for the items of all other datasets. */
   counts: ReadonlyMap<Dataset, bigint>;
   at: string;
 }

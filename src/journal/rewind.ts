@@ -13,13 +13,13 @@ export interface Rewound {
   rows: bigint;
 }
 
-/** The entries that stay valid when data is downloaded again: those without data, and exports, which are billed. */
+/** The entries that stay valid when data is downloaded again: those without data, and those of billed exports. */
 const KEPT: readonly RunEntry['type'][] = [
   ...(['try', 'calls', 'usage.before', 'usage.after', 'decision', 'chosen', 'watermark', 'shards'] as const),
   ...(['export.begin', 'export.segment', 'export.cut', 'export.done'] as const),
 ];
 
-/** The entries that result from all downloaded rows, so they must be determined again. */
+/** The entries that depend on all downloaded rows. They become invalid when data is downloaded again. */
 const CONCLUSIONS: readonly RunEntry['type'][] = ['hydrate.done', 'tally', 'waived', 'held'];
 
 type ShardEntry = EntryOf<'export.segment' | 'export.cut' | 'export.done'>;
@@ -29,7 +29,8 @@ const nameAttempt = ({ shard, attempt }: ShardEntry) => `${shard} ${attempt}`;
 
 /**
  * Rewinds a run to the point before its first altered entry, but keeps later exports. An altered export counts as
- * interrupted. Its first entry is kept, because its rows are billed.
+ * interrupted. Its first entry is kept, because its rows are billed. Returns undefined if lost data can't be downloaded
+ * again.
  * @param altered the indexes of the altered entries
  */
 export function rewindEntries(entries: readonly RunEntry[], altered: readonly number[]): Rewound | undefined {
@@ -50,7 +51,7 @@ function isIrreplaceable(entry: RunEntry): boolean {
   return entry.type === 'hydrate.export' || (entry.type === 'source.done' && entry.spent !== undefined);
 }
 
-/** Replaces a run's journal with a rewound one. Data after its last entries is cut off when the files are opened. */
+/** Replaces a run's journal with a rewound one. When data files are opened, they are cut to the remaining entries. */
 export async function rewindJournal(
   file: string,
   altered: readonly number[],

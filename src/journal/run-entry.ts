@@ -33,7 +33,7 @@ const attempt = { shard: fileName, attempt: z.number() };
 export const note = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.strictObject({ type: z.literal(type), ...shape });
 
-/** Declares an entry that follows a call. It records how many calls the process has made so far. */
+/** Declares an entry that follows a call. `calls` is the number of calls that the process has made so far. */
 export const asked = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.strictObject({ type: z.literal(type), ...shape, calls: z.number() });
 
@@ -50,7 +50,7 @@ export const runEntry = z.discriminatedUnion('type', [
     datasets: z.array(int64Text).optional(),
   }),
   note('try', { at: z.string() }),
-  /** `refused` is the number of calls of this process without status 200. */
+  /** `refused` is the number of this process's calls that didn't return status 200. */
   asked('calls', { refused: z.number() }),
   /** The service's usage counters when a process starts, and after the run's last call. */
   asked('usage.before', { counted }),
@@ -67,10 +67,10 @@ export const runEntry = z.discriminatedUnion('type', [
   /** The time at which rows were first computed. Later attempts use the same time for sites, rejects and removals. */
   note('normalize', {
     at: z.string(),
-    /** The same time by the service's clock; null if its responses have no `Date` header. */
+    /** This time by the service's clock; null if its responses have no `Date` header. */
     serviceAt: z.string().nullable(),
   }),
-  /** The row counts, which must add up. Journaled before publishing, because later attempts find some rows stored. */
+  /** The row counts must add up. They precede publishing, because a later attempt finds some rows already stored. */
   note('tally', { received: int64Text, written: int64Text, rejected: int64Text, deduplicated: int64Text }),
   note('held', { checks: z.array(z.string()) }),
   note('waived', { at: z.string(), checks: z.array(z.string()) }),
@@ -115,7 +115,7 @@ export const runEntry = z.discriminatedUnion('type', [
     rows: z.number(),
     fileSha256: z.string(),
   }),
-  /** The service has ended the export at the monthly limit. Its rows are billed and kept, but they aren't all rows. */
+  /** The export lacks rows, for example because of the monthly limit. Its rows are billed and kept. */
   asked('export.cut', { ...attempt, announced: int64Text, landed: int64Text, matching: z.string() }),
   asked('export.done', { ...attempt, announced: int64Text, landed: int64Text }),
   /** The newest change before the feeds of several datasets are read, and the end of each dataset's feed. */
@@ -149,11 +149,11 @@ export const runEntry = z.discriminatedUnion('type', [
   /** All changes that the source had stored have been downloaded. */
   note('source.done', {
     source: z.string(),
-    /** The calls that downloaded the changes before the run: as counted by pricelake, and by the service. */
+    /** The calls made before the run to download the changes, as counted by pricelake and by the service. */
     spent: z.strictObject({ made: z.number(), counted: int64Text }).optional(),
     remark: z.string().optional(),
   }),
-  /** The start of a poll's round: the time since which items changed (null for all), and the newest change's time. */
+  /** The start of a poll's round. `since` is null if it reads all items; `newest` is the time of the newest change. */
   note('poll.round', { since: z.string().nullable(), newest: z.string().nullable(), dataset }),
   asked('poll.page', itemPage),
   asked('poll.done', { dataset }),
@@ -174,7 +174,7 @@ export const runEntry = z.discriminatedUnion('type', [
     wanted: int64Text,
   }),
   asked('listing.page', itemPage),
-  /** The end of a read: its files, and the service's count of the items; null if not all pages were read. */
+  /** The end of a read. `total` is the service's count of the items, or null if not all pages were read. */
   asked('listing.read', { dataset, files: z.array(fileName), total: int64Text.nullable() }),
   asked('listing.gone', { itemId: int64Text }),
   asked('listing.acted', { dataset }),
@@ -202,7 +202,7 @@ export const runEntry = z.discriminatedUnion('type', [
   asked('hydrate.done', {}),
   /** The field `changes` in the feed omits values, so the run reads all changed items in full. */
   z.strictObject({ type: z.literal('partial') }),
-  /** Items are read one by one, because their rows on pages were older than the feed. At most once in a run. */
+  /** Items are read again, one by one, because pages showed older versions than the feed. At most once in a run. */
   asked('hydrate.again', { items: z.number() }),
   /** `locked` is the number of datasets that the plan doesn't include. It is omitted if the plan wasn't read. */
   asked('datasets', { readAt: z.string(), answer: z.string(), locked: z.number().optional() }),

@@ -40,7 +40,7 @@ const WAIVED: Part<readonly string[]> = {
 const PARTS = {
   calls: CALLS,
   usage: USAGE,
-  /** The times at which the current process and the previous one started on the run (ISO 8601). */
+  /** The times at which the current process and the previous one started working on the run (ISO 8601). */
   triedAt: TRIED,
   decision: DECISION,
   sources: SOURCES,
@@ -114,7 +114,7 @@ export const RUN_FOLD: Fold<RunEntry, RunState> = {
   advice: START_AGAIN,
 };
 
-/** Returns the next state. An entry with a fact that a stage guarantees is allowed only in the stage before it. */
+/** Returns the state after an entry. Facts that a stage guarantees are in the entry with which the stage begins. */
 function advance(state: RunState, entry: RunEntry): RunState {
   const progress = makeProgress((part, name) => part.step(state[name] as typeof part.start, entry));
   return { ...state, ...progress, ...readFacts(entry), stage: findNext(state.stage, entry) } as RunState;
@@ -138,7 +138,7 @@ export function isApplicable(state: RunState): state is Applicable {
   return state.stage === 'landed' || isComplete(state);
 }
 
-/** True if the run has made all its calls. */
+/** True if the run has all data that it publishes, so that it needs no more calls. */
 export function isComplete(state: RunState): state is Complete {
   return state.stage === 'complete' || isPublishable(state);
 }
@@ -160,7 +160,7 @@ export interface LandedRows {
   bytes: number;
 }
 
-/** Counts the rows of complete exports and of those that the service cut, but not of interrupted ones. */
+/** Counts downloaded rows and bytes of each kind, including exports that lack rows but not interrupted exports. */
 export function countLanded({ exports, feed, sources, pages }: RunProgress): Record<LandedKind, LandedRows> {
   const ended = listEnded(exports);
   const segments = ended.flatMap((one) => one.segments);
@@ -182,7 +182,7 @@ export function countLanded({ exports, feed, sources, pages }: RunProgress): Rec
   };
 }
 
-/** Adds up rows and bytes of the given kinds. */
+/** Adds up the rows and bytes of the given kinds. */
 export function sumLanded(progress: RunProgress, kinds: readonly LandedKind[] = LANDED_KINDS): LandedRows {
   const landed = countLanded(progress);
   return {
