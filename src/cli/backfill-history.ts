@@ -14,7 +14,7 @@ export interface BackfillReport {
 
 /**
  * Downloads the price history of the chosen items, then runs a sync that adds it to the lake.
- * @throws PricelakeError with the codes of `landChosenHistories` and of a sync
+ * @throws PricelakeError with any code that `landChosenHistories` or a sync throws
  */
 export async function backfillHistory(
   pipeline: Pipeline,

@@ -6,7 +6,7 @@ import type { CliIo, Prompter } from './terminal-io.js';
 
 export interface CommandContext {
   io: CliIo;
-  /** Aborted by SIGINT and SIGTERM. */
+  /** Aborted when the process receives SIGINT, SIGTERM or SIGHUP. */
   signal: AbortSignal;
   output: Output;
   /** True with `--json`. The JSON object is then the only output on stdout. */
@@ -19,7 +19,7 @@ export interface CommandContext {
   prompter?: Prompter | undefined;
 }
 
-/** The members of the JSON object that a command prints, except for `ok`. */
+/** The members of the JSON object that a command prints with `--json`. The member `ok` is added when it is printed. */
 export type CommandReport = Record<string, unknown>;
 
 type ParameterMap = Readonly<Record<string, Parameter>>;
@@ -28,11 +28,13 @@ type ParameterMap = Readonly<Record<string, Parameter>>;
 export interface Alias {
   /** Options that the earlier form implies unless the user gives them, such as `--analysis=match_candidates`. */
   implies?: readonly string[];
-  /** New forms of renamed options. For example, `{ brand: 'set=brand' }` turns `--brand=x` into `--set=brand=x`. */
+  /**
+   * The new form of each renamed option. For example, `{ brand: 'set=brand' }` turns `--brand=x` into `--set=brand=x`.
+   */
   renames?: Readonly<Record<string, string>>;
 }
 
-/** Declares a command. Option keys are in camel case: the user types `maxRows` as `--max-rows`. */
+/** Declares a command. The keys of options are in camel case. For example, the user types `maxRows` as `--max-rows`. */
 export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends ParameterMap = ParameterMap> {
   /** The command's words after `pricelake`, for example `sandbox advance`. */
   name: string;
@@ -40,11 +42,11 @@ export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends Pa
   arguments?: A;
   options?: O;
   examples: readonly (readonly [line: string, meaning: string])[];
-  /** Text to print after the examples, or a function that returns it if writing it takes time. */
+  /** Text to print after the examples in the command's help. A text that is slow to build is given as a function. */
   notes?: string | (() => string);
-  /** The hint to print when a signal stops the command, for commands that can resume. */
+  /** For a command that can resume, the hint to print when a signal stops it. */
   stopHint?: string;
-  /** Earlier forms of the command, keyed by the words that the user types in place of `name`. */
+  /** Earlier forms of the command. Each key holds the words that the user types in place of `name`. */
   aliases?: Readonly<Record<string, Alias>>;
 }
 
@@ -64,7 +66,8 @@ export const declareCommand = <A extends ParameterMap = {}, O extends ParameterM
 ): CommandSpec<A, O> => spec;
 
 /**
- * A command and its action. The action's code is loaded only when the command runs. A group of commands has no action.
+ * A command with the action that it runs. The action's code is loaded only when the command runs. A command that only
+ * groups subcommands has no action.
  */
 export interface Command {
   spec: CommandSpec;
@@ -106,7 +109,7 @@ export const readNotes = ({ notes = '' }: CommandSpec): string => (typeof notes 
 
 /**
  * Converts the arguments that yargs parsed into the values that the action receives.
- * @throws PricelakeError `usage` for an invalid value, or for options that can't be combined
+ * @throws PricelakeError `usage` if a value is invalid, or if the user combined options that exclude each other
  */
 export function readValues(
   { arguments: positionals = {}, options = {} }: CommandSpec,
@@ -126,7 +129,7 @@ export function readValues(
       throw new PricelakeError('usage', `${flag} needs --${toFlagName(needs)}`, { hint: 'Use both.' });
     }
     const typed = argv[toFlagName(key)];
-    // yargs parses `--no-lake` as `lake: false`.
+    // yargs parses `--no-lake` as `lake: false`, although `--lake` takes a value.
     if (typeof typed === 'boolean' && type !== 'boolean') throw new PricelakeError('usage', `${flag} needs a value`);
     if (list === undefined && Array.isArray(typed)) throw new PricelakeError('usage', `${flag} can be given only once`);
     return [[key, parameter.read(typed, flag)] as const];

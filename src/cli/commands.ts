@@ -13,7 +13,10 @@ interface Group {
   commands: readonly Command[];
 }
 
-/** The commands in the order in which help lists them. A command's code and packages are loaded only when it runs. */
+/**
+ * The commands in the order in which the help lists them. The code of a command, with the packages that it needs, is
+ * loaded only when the command runs.
+ */
 export const GROUPS: readonly Group[] = [
   {
     title: 'Copy the catalog',
@@ -76,7 +79,7 @@ export const GROUPS: readonly Group[] = [
   },
 ];
 
-/** Commands about the command line itself. Help mentions these commands in a sentence instead of listing them. */
+/** Commands about the command line itself. The help mentions these commands in a sentence instead of listing them. */
 const SHELL: readonly Command[] = [
   joinAction(completion, async () => (await import('./completion/scripts.js')).printScript),
   joinAction(help, async () => (await import('./actions/show-help.js')).showHelp),
@@ -93,7 +96,7 @@ export const SPECS: readonly CommandSpec[] = COMMANDS.flatMap(withInner).map(({ 
 
 export const nameOf = ({ name }: CommandSpec): string => name.split(' ').at(-1) ?? name;
 
-/** Finds the innermost command in a list of words, and returns it with the words that follow its name. */
+/** Finds the command or subcommand with which a list of words begins, and returns it with the remaining words. */
 export function findCommand(words: readonly string[]): { command: Command | undefined; rest: readonly string[] } {
   let command: Command | undefined;
   let rest = words;

@@ -14,8 +14,8 @@ import { EXIT } from './exit-codes.js';
 export function requireCompiled(file: string, folder: string, command: string): unknown {
   optimizeLater();
   const text = readFileSync(file, 'utf8');
-  // V8 rejects cached code of another V8 version, but accepts code of another text with the same length. The key, a
-  // hash, prevents that.
+  // V8 rejects code that another version of V8 has cached, but accepts code that was compiled from a different text of
+  // the same length. The file name contains a hash of the text, which prevents such a mix-up.
   const key = hash(text).toString('hex');
   const kept = join(folder, `${command}-${key}`);
   const cachedData = readKept(kept);
@@ -23,7 +23,7 @@ export function requireCompiled(file: string, folder: string, command: string): 
   const script = new Script(wrapped, { filename: file, ...(cachedData && { cachedData }) });
   if (cachedData === undefined || script.cachedDataRejected === true) {
     process.once('exit', (code) => {
-      // A misspelled command must not create a cache file.
+      // Doesn't create a cache file for a misspelled command.
       if (code !== EXIT.usage) keep(folder, { kept, key }, script.createCachedData());
     });
   }
@@ -33,9 +33,9 @@ export function requireCompiled(file: string, folder: string, command: string): 
 }
 
 /**
- * Keeps V8 from optimizing the HTTP parser, which is WebAssembly. In a run without changes, V8 optimized the parser
- * after only two responses, which took a tenth of the CPU time of the run. Also makes the V8 of Node 20 wait longer
- * before it optimizes JavaScript, as newer versions of V8 do.
+ * Keeps V8 from optimizing the HTTP parser, which is WebAssembly. Otherwise, V8 optimizes the parser after only two
+ * responses. In a run without changes, that took a tenth of the run's CPU time. Also makes the V8 of Node 20 wait
+ * longer before it optimizes JavaScript, as newer versions of V8 do.
  */
 function optimizeLater(): void {
   setFlagsFromString('--wasm-tiering-budget=1000000000');
@@ -45,7 +45,10 @@ function optimizeLater(): void {
 const hash = (data: string | Buffer) => createHash('sha1').update(data).digest();
 const HASH_BYTES = 20;
 
-/** Reads the cached code. Returns undefined if it is missing or damaged, because V8 would run damaged code. */
+/**
+ * Reads the cached code. Returns undefined if the file is missing or damaged. V8 wouldn't detect the damage, but would
+ * run the damaged code.
+ */
 function readKept(file: string): Buffer | undefined {
   try {
     const bytes = readFileSync(file);

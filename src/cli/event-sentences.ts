@@ -4,7 +4,9 @@ import { formatSeconds } from './progress.js';
 
 type Facts = Record<string, unknown>;
 
-/** Sentences for frequent events, which are shown on a terminal. A log file contains the facts instead. */
+/**
+ * Sentences that a terminal shows for frequent log events. A log file contains each event's name and values instead.
+ */
 const SENTENCES: Record<string, (facts: Facts) => string> = {
   'api.retry': ({ reason, waitMs, attempt }) => `${reason}; ${tryAgain(waitMs, attempt)}`,
   'api.rate_limited': ({ reason, waitMs, attempt }) => `${reason}; ${tryAgain(waitMs, attempt)}`,

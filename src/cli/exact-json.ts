@@ -1,12 +1,12 @@
 import { LosslessNumber, parse } from 'lossless-json';
 import { RawJson } from './json-text.js';
 
-/** JSON for clients whose numbers have only 53 bits. */
+/** JSON for clients that parse numbers as doubles, which are exact only for integers of up to 53 bits. */
 export type ExactJson = null | boolean | number | string | ExactJson[] | { [name: string]: ExactJson };
 
 /**
- * Converts a report to JSON for clients that would round large numbers. 64-bit integers and decimals become strings,
- * whatever their size, including numbers in text that is already JSON. Doubles and small integers stay numbers.
+ * Converts a report to JSON for clients that would round large numbers. Every 64-bit integer and decimal becomes a
+ * string, whatever its size, and so does every number in text that is already JSON. Other finite numbers stay numbers.
  */
 export function toExactJson(value: unknown): ExactJson {
   if (value === null || value === undefined) return null;

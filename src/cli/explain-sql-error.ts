@@ -1,8 +1,9 @@
 import { PricelakeError } from '../io/errors.js';
 
 /**
- * Converts a DuckDB error to a PricelakeError `query` with a one-line message. The part of the statement that DuckDB
- * quotes, with a caret under the mistake, becomes the fact `excerpt`. Returns other errors unchanged.
+ * Converts a DuckDB error to a PricelakeError `query` with a one-line message. DuckDB's error also quotes the part of
+ * the statement with the mistake and marks the mistake with a caret. That excerpt becomes `facts.excerpt`. Returns an
+ * error that isn't from DuckDB unchanged.
  */
 export function explainSqlError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PricelakeError) return error;

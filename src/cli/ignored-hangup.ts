@@ -3,14 +3,17 @@ import { hasSystemCode } from '../io/errors.js';
 
 /**
  * Returns true if SIGHUP was ignored when this process started, as it is under nohup. Node resets ignored signals
- * before our code runs, so this looks for indirect evidence. bash and zsh set `_` to the path of nohup, GNU's nohup
- * makes stdin unreadable, and on Linux the parent's status shows that it ignores the signal.
+ * before our code runs, so this looks for traces of nohup instead. bash and zsh set the variable `_` to the path of
+ * nohup, GNU's nohup makes stdin unreadable, and on Linux the parent's status shows that the parent ignores SIGHUP.
  */
 export function isHangupIgnored(env: NodeJS.ProcessEnv): boolean {
   return /(?:^|\/)nohup$/u.test(env._ ?? '') || isStdinUnreadable() || parentIgnoresHangup();
 }
 
-/** True if stdin can't be read. If stdin is a terminal, nohup replaces it with /dev/null, opened only for writing. */
+/**
+ * Returns true if stdin can't be read. nohup replaces a terminal as stdin with /dev/null, which it opens only for
+ * writing.
+ */
 function isStdinUnreadable(): boolean {
   try {
     if (fstatSync(0).rdev !== statSync('/dev/null').rdev) return false;
@@ -21,7 +24,9 @@ function isStdinUnreadable(): boolean {
   }
 }
 
-/** Reads the mask of ignored signals, whose lowest bit is SIGHUP. */
+/**
+ * Returns true if the parent process ignores SIGHUP. In the parent's mask of ignored signals, SIGHUP is the lowest bit.
+ */
 function parentIgnoresHangup(): boolean {
   try {
     const [, mask = '0'] = /^SigIgn:\s*([\da-f]+)$/mu.exec(readFileSync(`/proc/${process.ppid}/status`, 'utf8')) ?? [];

@@ -36,7 +36,7 @@ export function findCache(named: string | undefined): string {
 }
 
 /**
- * Returns the folder to read: the named lake or, for several lakes, a folder in the cache with their union. Returns
+ * Returns the folder to read. For several lakes, this is a folder in the cache that holds their union. Returns
  * undefined without `--lake`.
  * @throws PricelakeError `usage` if several lakes are combined with `--remote` or `--as-of`
  */
@@ -66,7 +66,10 @@ export async function fetchRemote({ address, cache, io }: RemoteSource): Promise
   });
 }
 
-/** Returns the newest run of each lake in a union, so that a result can name them. Empty for a single lake. */
+/**
+ * Describes the newest run of each lake in a union, so that a result can state the runs on which it is based. Returns
+ * an empty object for a single lake.
+ */
 export async function describeLakes(
   lake: NamedLakes | undefined,
   db: Pick<Database, 'row'>,

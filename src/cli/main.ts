@@ -14,7 +14,7 @@ type Program = typeof import('./program.js');
 
 const place = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-// Windows can't sync folders, which every commit requires.
+// Each commit has to flush a folder to disk (fsync), which Windows doesn't support.
 if (process.platform === 'win32') {
   process.stderr.write('pricelake: Windows is not supported; use WSL or a container\n');
   process.exit(EXIT.usage);
@@ -28,7 +28,7 @@ if (openFiles < FEWEST_OPEN_FILES) {
     process.stdout.write(`${JSON.stringify({ ok: false, error: { code: 'open_files', message: text, hint } })}\n`);
   process.exit(EXIT.unexpected);
 }
-// Without this listener, a closed stderr would end a run that is writing a lake.
+// Without this listener, a write to a closed stderr would end the process, even while it is writing a lake.
 process.stderr.on('error', () => {});
 // Commands handle failed writes to stdout. Help is printed without a command, so its failed writes are handled here.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
@@ -37,19 +37,22 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 const { runCli } = await loadProgram();
 await runCli(process.argv.slice(2));
 
-/** Returns the limit on open files, which Node has already raised as far as possible; Infinity if it is unknown. */
+/**
+ * Returns how many files this process may open. Node has already raised the limit as far as possible. Returns Infinity
+ * if the limit is unknown.
+ */
 function readOpenFiles(): number {
   const limits = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'utf8') : '';
   const [, soft = 'unlimited'] = /^Max open files\s+(\d+)/mu.exec(limits) ?? [];
   return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/** Loads the bundle, or the modules themselves in a checkout that hasn't been built. */
+/** Loads the bundled program. A checkout that hasn't been built has no bundle, so its modules are loaded instead. */
 async function loadProgram(): Promise<Program> {
   const bundle = place('program.cjs');
   if (!existsSync(bundle)) return import('./program.js');
-  // The cache is next to the code, so only users who can change the code can change the cache. In a folder that isn't
-  // writable, nothing is cached.
+  // The cache of compiled code is next to the code, so only users who can change the code can change the cache. If the
+  // folder isn't writable, nothing is cached.
   const [, , first = ''] = process.argv;
   const command = /^[a-z][a-z-]*$/u.test(first) ? first : 'options';
   return requireCompiled(bundle, place('compiled'), command) as Program;

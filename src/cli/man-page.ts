@@ -3,7 +3,10 @@ import { SPECS } from './commands.js';
 import type { Parameter } from './parameter.js';
 import { GLOBAL_OPTIONS } from './shared-options.js';
 
-/** Escapes text for a man page. A leading dot or quote would start a request, and a backslash an escape sequence. */
+/**
+ * Escapes text for a man page. roff would treat a line that starts with a dot or an apostrophe as a command, and a
+ * backslash as the start of an escape sequence.
+ */
 function toRoff(text: string): string {
   return text
     .replaceAll('\\', '\\e')

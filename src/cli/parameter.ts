@@ -2,10 +2,15 @@ import { parseDuration } from '../config/units.js';
 import { PricelakeError } from '../io/errors.js';
 import { suggestName } from '../io/suggest-name.js';
 
-/** The kind of values that shell completion offers: file paths, or names that are looked up at completion time. */
+/**
+ * The kind of values that shell completion offers for a parameter. `files` means file paths. The other kinds are names
+ * that the program looks up during the completion.
+ */
 export type Completes = 'files' | 'checks' | 'currencies' | 'categories' | 'brands' | 'shops' | 'variables';
 
-/** Declares an option or an argument. Its type, parser, help, man page entry and completion are derived from this. */
+/**
+ * Declares an option or an argument. The parser, the help, the man page and the shell completion are derived from it.
+ */
 export interface Parameter<T = unknown> {
   describe: string;
   type: 'string' | 'number' | 'boolean' | 'count';
@@ -15,13 +20,15 @@ export interface Parameter<T = unknown> {
   isRequired?: boolean;
   /** True if the option may be given without a value, in which case its value is an empty string. */
   isBare?: boolean;
-  /** The allowed values, or a function that returns them if listing them takes time. */
+  /** The allowed values. A list that is slow to build is given as a function. */
   choices?: readonly string[] | (() => readonly string[]);
-  /** With `repeated`, the option may be given several times. With `words`, all words that follow it are values. */
+  /**
+   * `repeated` means that the option may be given several times. `words` means that it takes all words that follow it.
+   */
   list?: 'repeated' | 'words';
-  /** Keys of options that can't be combined with this one. Options in this list must not have a default. */
+  /** Keys of options that can't be combined with this one. None of these options may have a default value. */
   excludes?: readonly string[];
-  /** The key of an option that must also be given. */
+  /** The key of another option. The user must give that option too. */
   needs?: string;
   completes?: Completes;
   /** The placeholder for the value in the man page. */
@@ -41,7 +48,7 @@ type Given<M, T> = M extends { default: unknown } | { isRequired: true } ? T : T
 
 /** Describes how to parse an option's text into a value. */
 export interface Form<T> {
-  /** The end of the error message "--flag VALUE is not …". */
+  /** Completes the error message "--flag VALUE is not …". */
   what: string;
   /** Converts the text to a value, or returns undefined if the text is invalid. */
   parse(text: string): T | undefined;
@@ -64,7 +71,7 @@ const anyText = (placeholder: string): Form<string> => ({ what: 'text', parse: (
 export const text = <const M extends Details>(describe: string, details?: M) =>
   value(anyText('TEXT'), describe, details);
 
-/** Declares a path option, whose completion is left to the shell. */
+/** Declares an option whose value is a path. The shell completes such a value itself. */
 const pathOf =
   (placeholder: string) =>
   <const M extends Details>(describe: string, details?: M) =>
@@ -76,7 +83,7 @@ export const folder = pathOf('FOLDER');
 export const flag = <const M extends Details>(describe: string, details?: M) =>
   ({ describe, type: 'boolean', read: (typed) => typed === true, ...details }) as Parameter<Given<M, boolean>>;
 
-/** Declares an option that accepts one of several names, or with `isBare`, no value. */
+/** Declares an option that accepts one of several names. With `isBare`, the user may omit the name. */
 export const choice = <const C extends string, const M extends Details>(
   choices: readonly C[] | (() => readonly C[]),
   describe: string,
@@ -103,7 +110,7 @@ function readChoice<C extends string>(
 }
 
 export function refuseChoice(what: string, given: string, known: readonly string[]): PricelakeError {
-  // A single letter is similar to every other letter, so no suggestion is made.
+  // Every letter is similar to every other letter, so a single letter gets no suggestion.
   const near = given.length > 1 ? suggestName(given, known) : undefined;
   return new PricelakeError('usage', `${what} can't be ${given}`, {
     hint: near === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean \`${near}\`?`,
@@ -136,7 +143,7 @@ export function number<const M extends Details & Bounds>(
 export const whole = <const M extends Details & Bounds>(describe: string, details: M) =>
   number(describe, details, true);
 
-/** Makes a parameter repeatable, so that the command receives an array. */
+/** Makes a parameter repeatable. The command then receives an array of values. */
 export const repeated = <T>(one: Parameter<T>, list: Parameter['list'] = 'repeated') =>
   ({
     ...one,
@@ -144,7 +151,9 @@ export const repeated = <T>(one: Parameter<T>, list: Parameter['list'] = 'repeat
     read: (typed, flagName) => (typed as unknown[]).map((each) => one.read(each, flagName)),
   }) as Parameter<Exclude<T, undefined>[] | undefined>;
 
-/** A duration such as `90s`, parsed into milliseconds. `0` is valid only with `orZero`; `most` is the maximum. */
+/**
+ * Parses a duration such as `90s` into milliseconds. Rejects `0` unless `orZero` is true, and durations above `most`.
+ */
 export function duration({ orZero = false, most }: { orZero?: boolean; most?: string } = {}): Form<number> {
   const mostMs = most === undefined ? Number.POSITIVE_INFINITY : (parseDuration(most) ?? 0);
   const limit = most === undefined ? '' : ` of at most ${most}`;

@@ -11,7 +11,10 @@ export function toPlainLine(text: string): string {
   return text.replace(/\r\n|[\n\r\t\u2028\u2029]/gu, ' ').replace(UNSAFE, '');
 }
 
-/** Escapes control characters except line feeds and tabs as JSON does (`\u001b`), so JSON text stays equivalent. */
+/**
+ * Escapes control characters as JSON does, for example as `\u001b`, so that JSON text stays equivalent. Leaves line
+ * feeds and tabs as they are.
+ */
 export function escapeControls(text: string): string {
   return text.replace(UNSAFE, (char) =>
     char === '\n' || char === '\t' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -19,12 +22,13 @@ export function escapeControls(text: string): string {
 }
 
 /**
- * The control characters that pricelake itself prints: colors, line endings, and isolates around right-to-left text.
+ * The control characters that pricelake itself prints: color codes, line endings, and Unicode isolates, which enclose
+ * right-to-left text.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matching them is the purpose
 const OURS = /(\u001b\[\d{1,2}m|\r\n|[\u2068\u2069])/u;
 
-/** Makes text safe for a terminal, even if parts are untrusted. Control characters other than `OURS` are escaped. */
+/** Makes text with untrusted parts safe for a terminal. Escapes all control characters except those in `OURS`. */
 export function toTerminalText(text: string): string {
   const parts = text.split(OURS);
   return parts.map((part, at) => (at % 2 === 1 ? part : escapeControls(part))).join('');

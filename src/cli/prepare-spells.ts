@@ -12,8 +12,8 @@ import type { OpenedLake } from './read-lake.js';
 import type { CliIo } from './terminal-io.js';
 
 /**
- * If a lake has more price changes than this, its price spells are saved. With fewer changes, each query computes the
- * price spells, which takes less than a second.
+ * A lake with more price changes than this saves its price spells, which are the periods in which an offer kept one
+ * price. With fewer changes, each query computes the price spells, which takes less than a second.
  */
 const FEW_CHANGES = 150_000n;
 const STALE_MS = 3_600_000;
@@ -22,15 +22,15 @@ export interface PriceSpells {
   /** The folder that queries need permission to read and write. */
   folder: string;
   /**
-   * In a large lake, computes the price spells once per version, and points the `price_spells` view at the saved file.
+   * If the lake is large, saves the price spells once for each version of the lake, and makes the `price_spells` view
+   * read the saved file.
    */
   prepare(): Promise<void>;
 }
 
 /**
- * Creates the `price_spells` view. The price spells of a large lake are saved as Parquet in `_pricelake/prepared`, or
- * next to the scratch file if that folder isn't writable. The file's name identifies the files of the four tables and
- * the variables that the price spells depend on.
+ * Creates the `price_spells` view. For a large lake, `prepare` saves the rows of the view as a Parquet file in
+ * `_pricelake/prepared`. If that folder isn't writable, the file is saved next to the scratch file.
  */
 export async function openSpells(
   { db, lake, readState: read, scratch }: OpenedLake,
@@ -69,8 +69,8 @@ export async function openSpells(
 }
 
 /**
- * Builds a file name from everything that the price spells depend on: data files, which never change, the query, and
- * its variables.
+ * Builds a file name from a hash of everything that determines the saved rows: the names of the lake's data files,
+ * which never change, the query, and the query's variables.
  */
 function nameSpells(facts: readonly string[]): string {
   const digest = createHash('sha256').update(readAnalysis('price_spells')).update(facts.join('\n')).digest('hex');
@@ -85,13 +85,13 @@ async function makeFolder(wanted: string, otherwise: string): Promise<string> {
     if (!(await lstat(wanted)).isDirectory()) throw new Error(`${wanted} is a link`);
     return wanted;
   } catch {
-    // Uses the other folder, because the current user may not be allowed to write to the lake's folder.
+    // The current user may not be allowed to write to the lake's folder.
     await mkdir(otherwise, { recursive: true });
     return otherwise;
   }
 }
 
-/** Deletes saved price spells of other versions, and temporary files left by killed processes. */
+/** Deletes files that were saved for other versions of the lake, and temporary files that killed processes left. */
 async function removeOthers(folder: string, kept: string, now: Date): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);

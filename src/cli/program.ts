@@ -26,7 +26,7 @@ export async function runCli(typed: readonly string[]): Promise<void> {
   const args = [...resolveAlias(typed)];
   if (args[0] === COMPLETE_WORD) return printCompletions(args.slice(1));
   if (args.length === 0) return printFirstHelp();
-  // yargs treats `help` as `--help` if it is the last word.
+  // yargs would treat `help` as `--help`, but the command `help` lists the topics.
   if (args.length === 1 && args[0] === 'help') return runCli(['help', ALL_TOPICS]);
   // Runs `help sync` as `sync --help`.
   if (args[0] === 'help' && findCommand(resolveAlias(args.slice(1))).command !== undefined) {
@@ -36,7 +36,7 @@ export async function runCli(typed: readonly string[]): Promise<void> {
   const json = args.includes('--json');
   let failure: unknown;
   const program = buildProgram(args).fail((message, error) => {
-    // yargs reports a missing value with its own error class. That is also a usage error.
+    // yargs throws its own error class if an option's value is missing, which is also a usage error.
     const thrown = error instanceof Error && error.name !== 'YError' ? error : undefined;
     failure ??= thrown ?? usageError(message ?? error.message, args);
     throw failure;
@@ -75,12 +75,12 @@ export function buildProgram(args: string[]): Argv {
 /** @param hasHelp false if the help won't be shown; see `asksForHelp` */
 function toYargsOptions(parameter: Parameter, hasHelp: boolean): Options {
   const { describe, type, alias, default: byDefault, isRequired, isBare = false, list } = parameter;
-  // The choices of an option that can be bare aren't passed on, because yargs would then require a value.
+  // If yargs received the choices of an option, it would require a value, but a bare option doesn't need one.
   const choices = isBare ? undefined : listChoices(parameter);
   const takesValue = type === 'string' || type === 'number';
   return {
     describe,
-    // With both a type and choices, help would show the type as well.
+    // If a type and choices were both given, the help would show the type too.
     ...(choices === undefined ? { type } : { choices }),
     ...(alias === undefined ? {} : { alias }),
     ...(byDefault === undefined ? {} : { default: byDefault }),
@@ -124,14 +124,14 @@ function chooseHelpWidth(stream: NodeJS.WriteStream): number {
 }
 
 /**
- * Returns true if the user wants help. Otherwise the help is empty, because yargs formats the help of every command that
- * it runs, which would take 40 ms.
+ * Returns true if the user asks for help. If not, no help texts are given to yargs, because yargs formats the help of
+ * every command that it runs, which would take 40 ms.
  */
 function asksForHelp(args: readonly string[]): boolean {
   return args.some((arg) => /^(?:--help|-[a-z]*h|help$)/u.test(arg));
 }
 
-/** Prints the help for the whole command line. yargs would list the commands without headings. */
+/** Prints the help for the whole command line. The help that yargs prints would list the commands without headings. */
 function printHelp(): void {
   const columns = chooseHelpWidth(process.stdout);
   const list = (title: string, lines: readonly (readonly [label: string, text: string])[]) => {

@@ -55,7 +55,7 @@ class Steps {
   readonly #steps = new Map<string, Step>();
   readonly #startedAt = performance.now();
   #pace: Progress['pace'];
-  /** The ratio of the rows in this copy to the rows in earlier runs; at least 1. */
+  /** The number of rows in this copy, divided by the number of rows in earlier copies; at least 1. */
   #scale = 1;
 
   update(progress: Progress): Step {
@@ -95,15 +95,15 @@ class Steps {
   }
 
   /**
-   * Estimates the minimum remaining seconds from the current rate of the running steps, for a run without earlier runs
-   * to compare with. Doesn't include steps that haven't started.
+   * For the first run of a kind, estimates the minimum remaining seconds from the current rate of the running steps.
+   * Steps that haven't started aren't included.
    */
   leastSecondsLeft(): number | undefined {
     if (this.#pace !== undefined) return undefined;
     const left = this.all().flatMap(({ progress: { rows, totalRows, unit }, startedAt }) => {
       const seconds = (performance.now() - startedAt) / 1000;
-      // The rate of these steps doesn't predict the remaining time, because one table may take as long as all other
-      // tables together.
+      // Progress in tables or checks doesn't predict the remaining time, because one table may take as long as all
+      // other tables together.
       const isUneven = totalRows === undefined || rows === 0n || unit === 'tables' || unit === 'checks';
       return isUneven ? [] : [(seconds * Number(totalRows - rows)) / Number(rows)];
     });
@@ -119,8 +119,9 @@ const TICK_MS = 1_000;
 const WORTH_A_LINE_SECONDS = 1;
 
 /**
- * Draws the rows, bytes, rate and time of each step at the bottom of a terminal, followed by the remaining time of the
- * run. Other lines are printed above. A finished step keeps its last line if it took at least WORTH_A_LINE_SECONDS.
+ * Draws the rows, bytes, rate and time of each running step at the bottom of a terminal, followed by the remaining time
+ * of the run. Other output is printed above these lines. The line of a finished step stays on the screen if the step
+ * took at least WORTH_A_LINE_SECONDS.
  */
 export function createBars(screen: Screen): ProgressView {
   const steps = new Steps();
@@ -152,7 +153,7 @@ export function createBars(screen: Screen): ProgressView {
     close() {
       clearInterval(ticker);
       clearTimeout(timer);
-      // The run has ended, but these steps haven't, so their last lines remain on the screen.
+      // Steps that hadn't finished when the run ended keep their lines on the screen.
       if (drawn.length > 0) screen.write(eraseLines(drawn, screen) + joinLines(formatSteps()));
     },
   };
@@ -164,7 +165,10 @@ function isWorthALine({ startedAt }: Step): boolean {
   return performance.now() - startedAt >= WORTH_A_LINE_SECONDS * 1000;
 }
 
-/** Formats the line for the whole run: `run 12 s, about 40 s left`. Without earlier runs, it says `at least`. */
+/**
+ * Formats the line for the whole run, such as `run 12 s, about 40 s left`. For the first run of a kind, the line says
+ * `at least` instead of `about`.
+ */
 function formatRun(steps: Steps, screen: Screen): string[] {
   if (steps.last() === undefined || steps.seconds() < WORTH_A_LINE_SECONDS) return [];
   const [left, least] = [steps.secondsLeft(), steps.leastSecondsLeft()];
@@ -176,8 +180,8 @@ function formatRun(steps: Steps, screen: Screen): string[] {
 }
 
 /**
- * Moves the cursor to the first drawn line and clears everything below. In a window that has become narrower, the
- * wrapped lines occupy more rows.
+ * Moves the cursor to the first drawn line and clears everything below. If the window has become narrower, the terminal
+ * has wrapped the lines, so they occupy more rows.
  */
 function eraseLines(lines: string[], screen: Screen): string {
   const { columns } = measureScreen(screen);
@@ -185,7 +189,10 @@ function eraseLines(lines: string[], screen: Screen): string {
   return rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
 }
 
-/** Formats the line for a step. Leaves the last column empty, because some terminals wrap when it is written. */
+/**
+ * Formats the line for a step. Leaves the last column empty, because some terminals move to the next line after a
+ * character in that column.
+ */
 function formatStep({ progress, startedAt }: Step, screen: Screen): string {
   const { columns } = measureScreen(screen);
   return formatProgress(progress, (performance.now() - startedAt) / 1000, columns - 1);
@@ -202,7 +209,7 @@ const DISPENSABLE = ['bytes', 'rate', 'bar', 'time'];
 
 /**
  * Formats a line like `land snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11 s left`. If the line
- * is wider than the terminal, first the bar gets shorter, then parts are omitted.
+ * is wider than the terminal, the bar is shortened first, and then parts of the line are omitted.
  */
 export function formatProgress(progress: Progress, seconds: number, width = Number.POSITIVE_INFINITY): string {
   const join = (cells: number, without: string[]) =>

@@ -16,22 +16,22 @@ export interface ReadOptions {
   path: string;
   /** Reads the lake from this object storage instead of from `path`. */
   remote?: RemoteSource | undefined;
-  /** Returns the tables whose files the action needs. By default, all tables. */
+  /** Returns the tables whose files the action needs. Defaults to all tables. */
   tables?: (db: Database) => readonly TableName[];
   /** Shows the tables as they were after the run with this number. */
   asOf?: bigint | undefined;
-  /** Interrupts the running statement when aborted. */
+  /** Aborting this signal interrupts the running SQL statement. */
   signal: AbortSignal;
   /** DuckDB's memory limit, such as `2GB`. */
   memory?: string;
   /**
    * The output that the action writes to. If another process deletes files while the action reads them, the action is
-   * run again, unless it has already written output. Without `output`, the action is never run again.
+   * run again, unless it has already written to this output. If this is omitted, the action is never run again.
    */
   output?: Output;
 }
 
-/** The number of times that the action is run before the command fails because files were deleted. */
+/** The maximum number of times that an action is run while another process keeps deleting files that it reads. */
 const TRIES = 3;
 
 /** A lake with views of its published tables. */

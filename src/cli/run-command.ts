@@ -19,8 +19,8 @@ import { chooseStyle, paint } from './style.js';
 import { createCliIo, createPrompter } from './terminal-io.js';
 
 /**
- * Runs an action and handles its logs, signals, JSON output, errors and exit code. An action fails by throwing. It
- * returns its report, or undefined if it has already written the JSON object.
+ * Runs an action and handles its logs, signals, JSON output, errors and exit code. The action throws if it fails.
+ * Otherwise, it returns its report, or undefined if it has already written the JSON object.
  */
 export async function runCommand(
   argv: { json?: unknown; [flag: string]: unknown },
@@ -47,13 +47,13 @@ export async function runCommand(
     process.exitCode = EXIT.done;
   } catch (error) {
     io.close();
-    // After an abort, the action's error is only a consequence of the signal, so the signal is reported instead.
+    // If a signal stopped the command, the action's error is only a consequence, so the signal is reported instead.
     const cause = signal.aborted ? signal.reason : error;
     const text = fitError(io.redact(formatError(cause)), stderr.isTTY ? measureScreen(stderr).columns : undefined);
     stderr.write(`${paint(text, [/^pricelake:/u, errorStyle.bad])}\n`);
     const hasStack = level === 'debug' || level === 'trace';
     if (hasStack && cause instanceof Error) stderr.write(`${io.redact(escapeControls(cause.stack ?? ''))}\n`);
-    // Writing to stdout may fail again if that was the original error.
+    // If the original error was a failed write to stdout, this write may fail too.
     if (json) await output.write(`${io.redact(toJsonText(renameMembers(describeError(cause))))}\n`).catch(() => {});
     process.exitCode = exitCodeOf(cause);
   } finally {
@@ -78,7 +78,7 @@ function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void
   const ignoresHangup = isHangupIgnored(process.env);
   const listeners = (Object.keys(EXIT_BY_SIGNAL) as StopSignal[]).map((name) => {
     const listener = () => {
-      // A command that listens for SIGHUP itself is not stopped by it.
+      // SIGHUP doesn't stop a command that has its own listener for it.
       if (name === 'SIGHUP' && (ignoresHangup || process.listenerCount(name) > 1)) return;
       if (controller.signal.aborted) endBySignal(name);
       const facts = { signal: name, ...(hint === undefined ? {} : { hint }) };

@@ -8,9 +8,13 @@ import { PLAIN, paint, type Style } from './style.js';
 
 interface ReportOptions {
   style?: Style;
-  /** The command with which the user starts this program, for suggested commands. */
+  /**
+   * The words that start this program on the command line. The report suggests commands that begin with these words.
+   */
   program?: string;
-  /** True if the sync is one step of another command, which then reports failed checks and next commands itself. */
+  /**
+   * True if the sync is one step of another command. That command then reports failed checks and next commands itself.
+   */
   isStep?: boolean;
   /** The width of the terminal in columns; default 80. */
   columns?: number | undefined;
@@ -74,7 +78,10 @@ function describeCost({ calls, export_rows, overage, overage_blocks }: RunRow): 
   return `${countOf(calls, 'call')}, ${countOf(export_rows, 'export row')}, overage: ${overage ? `up to ${blocks} of 10,000 rows` : 'none'}`;
 }
 
-/** Describes the checks and the sample. Doesn't state an error rate, because one run's sample is too small. */
+/**
+ * Describes the results of the checks and of the sample of items that were read again. States no error rate, because
+ * the sample of one run is too small for an estimate.
+ */
 function describeProof({ row, checks }: SyncReport): string[] {
   const passed = checks.filter(({ violations }) => violations === 0n).length;
   const summary = `${passed} of ${checks.length} checks passed`;
@@ -127,7 +134,8 @@ function listAttention({ row, checks, published }: SyncReport, lakePath: string)
 }
 
 /**
- * Lists the next commands: the commands for problems that need attention or, after a first copy, `spread` and `report`.
+ * Lists the commands that the user should run next. If problems need attention, these are the commands that show the
+ * problems. After a first copy without problems, these are `spread` and `report`.
  */
 function listNext({ row, published }: SyncReport, attention: Attention[], lakePath: string, isStep: boolean): string[] {
   const commands = [...new Set(attention.flatMap(({ command }) => command ?? []))];
@@ -136,8 +144,8 @@ function listNext({ row, published }: SyncReport, attention: Attention[], lakePa
 }
 
 /**
- * Builds the report that `--json` prints, whose names match the columns of the runs table. Cursors are strings, because
- * many JSON parsers would round them.
+ * Builds the report that `--json` prints. Its names match the columns of the runs table. Cursors are strings, because
+ * many JSON parsers would round them as numbers.
  */
 export function describeReport(report: SyncReport, lakePath: string): Record<string, unknown> {
   const { cursor_from, cursor_to, ...row } = report.row;

@@ -3,7 +3,7 @@ import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { Deadline } from '../run/open/deadline.js';
 
-/** Creates a deadline `ms` milliseconds from now. `text` is the duration as the user wrote it, for messages. */
+/** Creates a deadline `ms` milliseconds from now. Messages quote `text`, which is the duration as the user wrote it. */
 export function setDeadline(ms: number, text: string, io: Io): Deadline {
   const end = io.now().getTime() + ms;
   const refuse = (): never => {
@@ -15,7 +15,9 @@ export function setDeadline(ms: number, text: string, io: Io): Deadline {
   const check = () => {
     if (hasPassed()) refuse();
   };
-  /** Checks the deadline before each call, because stopping at that point loses no earlier work. */
+  /**
+   * Makes a function check the deadline before each call. A run that stops between two calls loses no finished work.
+   */
   const first =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {

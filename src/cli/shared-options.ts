@@ -106,8 +106,8 @@ export const RESULT = {
   output: file('Write the result to this file'),
 };
 
-/** Help text for commands whose results include license texts. */
+/** A help text for commands whose results include the license texts of open-data shops. */
 export const CREDITS_NOTE = `Every result includes the license texts of open-data shops: below a table, or in the metadata of Arrow and Parquet files. CSV and JSON have no place for metadata that every parser ignores, so the texts go to <output>-metadata.json next to the file (W3C's CSV on the Web), or to stderr if the result goes to stdout.`;
 
-/** The hint after a signal stops a command that can resume. */
+/** The hint that is printed if a signal stops a command that can resume. */
 export const RESUME_HINT = 'Downloaded data is kept. Run the same command again to continue where it stopped.';

@@ -1,4 +1,4 @@
-/** Functions that color text. The text itself always contains the information that its color conveys. */
+/** Functions that color text. Color is never the only way in which information is shown. */
 export interface Style {
   /** Styles words that report a failure, such as `failed`, `held` or `refused`. */
   bad(text: string): string;
@@ -23,7 +23,8 @@ const COLORED: Style = {
 };
 
 /**
- * Decides whether to color text: by the option, else by FORCE_COLOR, else by NO_COLOR and whether this is a terminal.
+ * Decides whether to color text. The option takes precedence, followed by FORCE_COLOR. If neither is set, text is
+ * colored on a terminal, unless NO_COLOR is set or TERM is `dumb`.
  */
 export function chooseStyle(
   stream: { isTTY?: boolean },
@@ -35,7 +36,10 @@ export function chooseStyle(
   return (color ?? isForced ?? isUsual) ? COLORED : PLAIN;
 }
 
-/** Colors the matches of each pattern. Call it after layout, which counts the characters of the text. */
+/**
+ * Colors the matches of each pattern. Call this only after the text is laid out, because color codes would count as
+ * characters of the line.
+ */
 export function paint(text: string, ...rules: [pattern: RegExp, color: (text: string) => string][]): string {
   return rules.reduce((painted, [pattern, color]) => painted.replace(pattern, (match) => color(match)), text);
 }

@@ -30,7 +30,7 @@ export interface CliIo extends Io {
 
 /**
  * Creates the command line's `Io`. On a terminal, it prints readable lines and progress bars. Otherwise, it prints JSON
- * lines, which show progress every few seconds.
+ * lines, and logs the progress every ten seconds.
  */
 export function createCliIo(options: CliIoOptions): CliIo {
   const { stream, env = process.env, now = realIo.now, level: least = 'info', style = PLAIN } = options;
@@ -40,7 +40,7 @@ export function createCliIo(options: CliIoOptions): CliIo {
   const log = (level: LogLevel, event: string, facts: Record<string, unknown> = {}): void => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
     if (terminal && least === 'info' && level !== 'error' && VERBOSE.has(event)) return;
-    // These members are repeated after the facts, so that facts can't overwrite them.
+    // These members are repeated at the end, so that members of `facts` with the same names can't overwrite them.
     const own = { at: now(), level, event };
     const safe = terminal
       ? formatLogLine(level, event, facts, { style, redact: redactor.redact, columns: measureScreen(stream).columns })
@@ -66,7 +66,10 @@ export function createCliIo(options: CliIoOptions): CliIo {
   };
 }
 
-/** Events that a terminal shows only with --verbose: the run's limits, and what its summary repeats. */
+/**
+ * Events that a terminal shows only with --verbose. They contain the limits of the run, or values that the summary at
+ * the end of the run shows again.
+ */
 const VERBOSE = new Set(['run.machine', 'plan', 'decided', 'hydration.chosen', 'listing.chosen', 'check']);
 
 /** Log levels, from least to most important. */
@@ -80,13 +83,16 @@ interface Look {
   columns: number;
 }
 
-/** Formats an event as `· snapshot.done rows=41000 site=12`, or as its sentence, wrapped to the terminal's width. */
+/**
+ * Formats an event as its sentence, wrapped to the terminal's width. An event without a sentence is formatted as `·
+ * snapshot.done rows=41000 site=12`.
+ */
 function formatLogLine(level: LogLevel, event: string, facts: Record<string, unknown>, look: Look): string {
   const pairs = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${toPrintedName(name)}=${formatFact(renameMembers(value))}`);
   const sentence = describeEvent(event, facts);
-  // Redaction must precede wrapping, because it wouldn't find a secret that is split across two lines.
+  // Redaction must come before wrapping, because it can't find a secret that is split across two lines.
   const text = look.redact(toPlainLine(sentence ?? [event, ...pairs].join(' ')));
   const fitted = sentence === undefined ? text : hangText('  ', text, look.columns).slice(2);
   return `${look.style[TONES[level]](MARKS[level])} ${fitted}`;
@@ -100,8 +106,8 @@ function formatFact(value: unknown): string {
 }
 
 /**
- * Creates a function that replaces secrets with `***`, even JSON- or URL-encoded ones. Results of queries aren't
- * redacted.
+ * Creates a function that replaces secrets with `***`, including their JSON-encoded and URL-encoded forms. The results
+ * of queries aren't redacted.
  */
 function createRedactor(first: string) {
   const secrets = new Set<string>();
@@ -128,7 +134,7 @@ export function createPrompter(
     if (isSecret) output.write(question);
     const muted = new Writable({ write: (_chunk, _encoding, done) => done() });
     const lines = createInterface({ input, output: isSecret ? muted : output, terminal: true });
-    // In raw mode, Ctrl-C arrives as a character instead of a signal, so this sends the signal.
+    // The terminal is in raw mode, in which Ctrl-C sends a character instead of a signal, so this sends the signal.
     lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
       return (await lines.question(isSecret ? '' : question, { signal })).trim();

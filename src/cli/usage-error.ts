@@ -17,8 +17,8 @@ export function usageError(message: string, args: readonly string[]): PricelakeE
   const words = kind === 'command' ? args.slice(0, args.indexOf(name)) : args;
   const { command } = findCommand(words);
   const { known, shown } = listFlags(words);
-  // yargs parses the word after an unknown option as its value, so the error that yargs reports may be only a
-  // consequence.
+  // yargs takes the word after an unknown option as the option's value, and may report an error that follows from that.
+  // This reports the unknown option instead.
   const flag = findUnknownFlag(words, known);
   if (flag !== undefined) return explainFlag(flag.name, shown, findCommand(words.slice(0, flag.at)).command?.spec.name);
   const hint = `Run \`pricelake ${command === undefined ? '--help' : `${command.spec.name} --help`}\`.`;
@@ -43,7 +43,7 @@ function explainChoice([, name = '', given = '', choices = '']: RegExpExecArray,
   return refuseChoice(flags.includes(name) ? spell(name) : `<${name}>`, given, known);
 }
 
-/** Describes an unknown option. Omits its value, which may be a key. */
+/** Describes an unknown option. The message omits the option's value, which may be an API key. */
 function explainFlag(flag: string, flags: string[], command: string | undefined): PricelakeError {
   const near = suggestFlag(flag, flags);
   const hint =
@@ -52,7 +52,9 @@ function explainFlag(flag: string, flags: string[], command: string | undefined)
   return new PricelakeError('usage', `unknown option ${spell(flag)}${of}`, { hint });
 }
 
-/** Suggests the most similar option. A single letter matches an option if no other option starts with it. */
+/**
+ * Suggests the most similar option. For a single letter, suggests the option that starts with it, if there is only one.
+ */
 function suggestFlag(flag: string, flags: string[]): string | undefined {
   if (flag.startsWith('no-')) return suggestName(flag, [...flags, ...flags.map((known) => `no-${known}`)]);
   if (flag.length > 1) return suggestName(flag, flags);
@@ -89,8 +91,8 @@ function explain(message: string): string {
 }
 
 /**
- * Lists the options of the command in `words`. `known` also includes positional arguments, which yargs accepts as
- * options but messages shouldn't suggest.
+ * Lists the options of the command in `words`. `known` also includes positional arguments. yargs accepts these as
+ * options, but messages shouldn't suggest them.
  */
 function listFlags(words: readonly string[]): { known: string[]; shown: string[] } {
   const { arguments: positionals = {}, options = {} } = findCommand(words).command?.spec ?? {};

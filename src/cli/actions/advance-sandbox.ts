@@ -4,8 +4,8 @@ import type { sandboxAdvance } from '../commands/sandbox.js';
 
 /**
  * Advances the clock of a running sandbox.
- * @throws PricelakeError `usage` if the sandbox's address is missing or the sandbox rejects the request, or
- *   `unavailable` if the sandbox isn't running
+ * @throws PricelakeError `usage` if the sandbox's address is missing or the sandbox rejects the request
+ * @throws PricelakeError `unavailable` if the sandbox isn't running
  */
 export async function advanceSandbox(
   { url = process.env.PRICELAKE_BASE_URL, hours, changes }: Arguments<typeof sandboxAdvance>,

@@ -16,12 +16,12 @@ export interface Place {
   env: NodeJS.ProcessEnv;
 }
 
-/** A placeholder key for the call that checks whether the service responds, before the user has entered a key. */
+/** The key that is sent before the user has entered one, to check whether the service responds. */
 const NO_KEY = 'none';
 
 /**
- * Asks for the service's address until the service responds there, then for the key until the service accepts it. Saves
- * both to `.env` in the folder. Returns false if the user enters an empty answer.
+ * Asks for the service's address until the service responds, and then for the API key until the service accepts it.
+ * Saves the address and the key to `.env` in the folder. Returns false if the user enters an empty answer.
  */
 export async function askSource(prompter: Prompter, context: CommandContext, place: Place): Promise<boolean> {
   const { PRICELAKE_BASE_URL: url = '', PRICELAKE_API_KEY: key = '' } = place.env;
@@ -45,7 +45,7 @@ export async function askSource(prompter: Prompter, context: CommandContext, pla
   return true;
 }
 
-/** Repeats a question until `answer` succeeds, and prints each error. */
+/** Calls `answer`, which asks the user a question, until it succeeds. Prints each error before it asks again. */
 async function askUntil<T>({ io, output }: CommandContext, answer: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -57,7 +57,7 @@ async function askUntil<T>({ io, output }: CommandContext, answer: () => Promise
   }
 }
 
-/** Removes `/api/v1` from the end of a copied address, because every call adds it. */
+/** Removes `/api/v1` from the end of an address that the user copied, because every call adds that path. */
 const trimAddress = (typed: string) => typed.replace(/\/+$/u, '').replace(/\/api\/v1$/u, '');
 
 async function checkAddress(baseUrl: string, context: CommandContext): Promise<string> {
@@ -78,8 +78,8 @@ async function fetchPlan(baseUrl: string, apiKey: string, { io, signal }: Comman
 }
 
 /**
- * Adds variables to `.env` if the environment doesn't have these values. Returns a message. If the file already sets a
- * variable to a different value, the message asks the user to edit the file.
+ * Adds variables to `.env`, except those that the environment already sets to the same value. If the file sets a
+ * variable to a different value, it isn't changed. Returns a message that tells the user what to do.
  */
 async function keep(source: Source, { folder, env }: Place): Promise<string> {
   const file = join(folder, ENV_FILE);

@@ -25,8 +25,8 @@ const SHARED_NOTE =
   "Anyone with this address can read these pages until you stop the server, but can't change anything.";
 
 /**
- * Writes the pages to a file, or serves them until a signal stops the server. Being stopped by a signal counts as
- * success.
+ * Writes the pages to a file, or serves them until a signal stops the server. The command also succeeds if a signal
+ * stops it.
  */
 export async function exploreLake(
   request: Arguments<typeof explore>,
@@ -75,7 +75,9 @@ async function servePages(request: Arguments<typeof explore>, context: CommandCo
   return undefined;
 }
 
-/** Hides file paths, which log lines and messages may contain, from readers of a shared server. */
+/**
+ * Removes log lines and messages, which may contain file paths, because anyone may read the pages of a shared server.
+ */
 const hidePaths = ({ tries, remote }: CopyNow): CopyNow => ({
   lines: [],
   tries: withoutMessages(tries),
@@ -98,7 +100,7 @@ async function chooseSource(request: Arguments<typeof explore>, context: Command
 }
 
 interface Shown {
-  /** The folder of the lake on this machine. */
+  /** The lake's folder on this machine. */
   path: string;
   /** The lake that the pages show. */
   lake: Lake;

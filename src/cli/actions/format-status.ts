@@ -86,7 +86,7 @@ export function formatOpen({
   return `run ${runNumber} (${runId}) ${done} ${rows} in ${countOf(calls, 'call')}${next}`;
 }
 
-/** Describes why the newest process failed, and what to do about it. */
+/** If the newest process that worked on a run failed, describes why it failed and what the user should do. */
 function formatFault({ tries: [last] }: Status): string[] {
   if (last?.fault === undefined) return [];
   const { step, code, message, hint } = last.fault;
@@ -130,7 +130,7 @@ function formatTables(tables: Status['tables'], width: number | undefined): stri
   return `\n${layOutTable(['table', ...['version', 'rows', 'files', 'size'].map(right)], cells, width)}`;
 }
 
-/** Formats one row for each process that worked on a run. */
+/** Formats a table with a row for each process that worked on a run. */
 function formatSteps(tries: readonly RunTry[], width: number | undefined): string {
   if (tries.length === 0) return '';
   const reached = RUN_STEPS.filter((step) => tries.some(({ steps }) => steps[step] !== undefined));
@@ -142,7 +142,7 @@ function formatSteps(tries: readonly RunTry[], width: number | undefined): strin
   return `\nseconds per step\n${layOutTable([right('run'), 'began', ...reached.map(right), 'failed'], cells, width)}`;
 }
 
-/** Lists the checks that found violations, and counts the others. */
+/** Lists the checks that found violations, and states how many checks passed. */
 function formatChecks({ names, rows }: Rows, width: number | undefined): string {
   if (rows.length === 0) return '';
   const read = (row: Rows['rows'][number], name: string) => row[names.indexOf(name)];

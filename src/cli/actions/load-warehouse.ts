@@ -22,9 +22,10 @@ import { findTarget } from '../find-target.js';
 import { writeText } from '../output/output.js';
 
 /**
- * Writes the SQL statements that update a warehouse's copy to the newest run, or with `--execute`, loads PostgreSQL.
- * @throws PricelakeError `usage` if the lake's history doesn't reach back to the run that the copy contains, or
- *   `unavailable` if the database can't be reached
+ * Writes the SQL statements that update a warehouse's copy of the lake to the newest run. With `--execute`, updates a
+ * copy in PostgreSQL itself.
+ * @throws PricelakeError `usage` if the lake's history doesn't reach back to the run that the copy contains
+ * @throws PricelakeError `unavailable` if the database can't be reached
  */
 export async function loadWarehouse(request: Arguments<typeof deliverLoad>, context: CommandContext) {
   requireSchemaName(request.schema);
@@ -58,7 +59,10 @@ async function writeScript(
   };
 }
 
-/** Writes a manifest of each load's files for Redshift's COPY, which rejects a manifest without files. */
+/**
+ * For Redshift's COPY statement, writes a manifest that lists the files of each load. A load without files gets no
+ * manifest, because COPY would reject it.
+ */
 async function writeManifests(folder: string | undefined, lake: Lake, loads: TableLoad[], base: string): Promise<void> {
   if (folder === undefined) {
     throw new PricelakeError('usage', 'loading Redshift requires --manifests, a folder to write manifests to', {
@@ -102,7 +106,7 @@ async function execute(
   const client = await connect(url);
   const folder = await makeTemporaryFolder();
   const db = await Database.open({ tempDirectory: folder, signal: context.signal });
-  // Ends the session if a signal stops the command, so that the server rolls back the transaction.
+  // If a signal stops the command, this closes the connection, so that the server rolls back the transaction.
   const stop = () => void client.end().catch(() => {});
   context.signal.addEventListener('abort', stop, { once: true });
   try {
@@ -138,13 +142,15 @@ async function connect(url: string | undefined) {
     throw new PricelakeError('usage', 'the pg package is not installed', { hint }, { cause });
   });
   const client = new pg.Client({ connectionString: url, application_name: 'pricelake' });
-  // Ignored on purpose: if the connection drops, the running statement also fails and reports the error.
+  // This error is ignored, because the statement that was running when the connection dropped also reports it.
   client.on('error', () => {});
   await client.connect().catch(explainPostgres);
   return client;
 }
 
-/** Throws errors in the SQLSTATE classes 08, 53, 57 and 40 as `unavailable`, because a later load may succeed. */
+/**
+ * Throws an error `unavailable` if a later load may succeed, as for errors of the SQLSTATE classes 08, 53, 57 and 40.
+ */
 function explainPostgres(thrown: unknown): never {
   const cause = explainFileFault(thrown);
   if (cause instanceof PricelakeError || !(cause instanceof Error)) throw cause;

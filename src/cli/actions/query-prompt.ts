@@ -17,7 +17,7 @@ Ctrl-C           stop the query, or discard the input
 
 export type RunStatement = (sql: string) => Promise<unknown>;
 
-/** The state of the prompt. `statement` holds the lines of an unfinished statement. */
+/** The state of the prompt. `statement` contains the lines of a statement that the user hasn't finished typing. */
 interface Progress {
   statement: string;
   state: 'typing' | 'running' | 'interrupted';
@@ -36,7 +36,7 @@ const openTerminal = (): Terminal => ({
 });
 
 /**
- * Reads statements from a terminal until end of file, and runs them. A failed statement doesn't end the prompt. Ctrl-C
+ * Reads statements from a terminal until end of file, and runs them. If a statement fails, the prompt continues. Ctrl-C
  * interrupts the running statement. If no statement is running, Ctrl-C discards the typed text, or ends the prompt if
  * nothing is typed.
  */
@@ -46,7 +46,7 @@ export async function promptQueries(
   interrupt: () => void,
   { input, output, historyFile }: Terminal = openTerminal(),
 ): Promise<void> {
-  // If the home folder isn't writable, the prompt works without a history.
+  // If the history file can't be read or written, the prompt works without a history.
   const history = await openHistory(historyFile).catch((error: unknown) => {
     context.io.log('warn', 'query.history_off', { file: historyFile, reason: String(error) });
     return undefined;
@@ -76,7 +76,7 @@ export async function promptQueries(
   });
   async function* read() {
     for await (const line of lines) {
-      // Each line is saved immediately, so that a kill or a second prompt can't lose it.
+      // Each line is saved at once, so that it isn't lost if this process is killed.
       if (history !== undefined && line.trim() !== '') await appendFile(historyFile, `${line}\n`, { mode: 0o600 });
       yield line;
     }
@@ -91,7 +91,10 @@ export async function promptQueries(
   }
 }
 
-/** Runs statements, which may span lines. Calls `ask(true)` to request the next line of an unfinished statement. */
+/**
+ * Runs statements, each of which may extend over several lines. Calls `ask(true)` to request another line of an
+ * unfinished statement, and `ask(false)` to request a new statement.
+ */
 export async function answerLines(
   lines: AsyncIterable<string>,
   { output, io }: Pick<CommandContext, 'output' | 'io'>,
@@ -130,13 +133,14 @@ async function answer(statement: string, output: CommandContext['output'], run: 
 
 export const HISTORY_SIZE = 1000;
 
-/** Returns the path of `pricelake/query-history` in the user's state folder. */
+/** Returns the path of the history file, which is `pricelake/query-history` in the user's state folder. */
 export function findHistory(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'pricelake', 'query-history');
 }
 
 /**
- * Reads the lines of earlier prompts, newest first, and truncates the file. Only the current user can read the file.
+ * Returns the lines that the user typed at earlier prompts, newest first. Removes all but the newest HISTORY_SIZE lines
+ * from the file, which only the current user can read.
  */
 async function openHistory(file: string): Promise<string[]> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });

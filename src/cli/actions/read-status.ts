@@ -28,7 +28,7 @@ export interface Rows {
   rows: DuckDBValue[][];
 }
 
-/** The facts that `status` shows. `datasets` is undefined if nothing has been published. */
+/** The values that the `status` command shows. `datasets` is undefined if no run has been published. */
 export type Status = Awaited<ReturnType<typeof readStatus>> & { datasets: DatasetSelection | undefined };
 
 export async function readStatus(
@@ -49,9 +49,9 @@ export async function readStatus(
   return {
     lake: remote?.url ?? lake.root,
     pointer,
-    /** When a run last read the feed to its end. */
+    /** The time at which a run last read the change feed to its end. */
     upToDateAt: finished === undefined ? pointer?.at : new Date(finished),
-    /** The number of runs without changes since the last publication. */
+    /** The number of runs since the last publication, none of which found changes. */
     idleRuns: idle.length,
     listing: await readListing(db, idle.at(-1)),
     tables,
@@ -65,14 +65,19 @@ export async function readStatus(
       retryAt: broken.format === undefined ? findRetryAt(broken) : undefined,
     })),
     lag: service === undefined ? undefined : await measureLag(db, pointer, service),
-    /** The newest processes that worked on runs, with the seconds that each step took and the errors. */
+    /**
+     * The newest processes that worked on runs. Each lists the seconds that its steps took, and its error if it failed.
+     */
     tries: memory.tries.slice(-RUNS_SHOWN).reverse(),
     runs: await readRows(db, RUNS_SQL),
     checks: await readRows(db, CHECKS_SQL),
   };
 }
 
-/** Returns how many items of unknown listing state the last run left, and why; undefined if no such item is left. */
+/**
+ * Returns the number of items that may no longer be listed according to the last run, and the reason why the run
+ * couldn't find out. Returns undefined if there are no such items.
+ */
 async function readListing(db: Database, idle: RunRow | undefined) {
   const last =
     idle ?? (await db.row('SELECT run_number, listing_unknown, reason FROM runs ORDER BY run_number DESC LIMIT 1'));
@@ -89,8 +94,8 @@ async function measureFolders(lake: Lake, tableBytes: number) {
 }
 
 /**
- * Sums the sizes of the files in a folder, in bytes, without transaction logs. Ignores files that are deleted
- * meanwhile.
+ * Returns the total size of the files in a folder, in bytes. Doesn't count transaction logs or files that are deleted
+ * during the measurement.
  */
 async function measureFolder(folder: string, suffix: string): Promise<number> {
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoreMissing)) ?? [];
@@ -103,7 +108,8 @@ async function measureFolder(folder: string, suffix: string): Promise<number> {
 }
 
 /**
- * Returns the calls and export rows left this month under the tightest limit; undefined if no run has read the plan.
+ * Returns how many calls and export rows are left this month under the strictest limit that applies. Returns undefined
+ * if no run has read the account's plan.
  */
 export function readBudget(memory: LakeMemory, service: ServiceState | undefined, budget: Budget, io: Io) {
   const seen = service === undefined ? recallAccountPlan(memory) : { plan: service.plan, seenAt: io.now() };
@@ -124,7 +130,9 @@ function describeBound(bound: Bound | undefined) {
   return bound && { rule: bound.rule, allowed: bound.allowed, left: countLeft(bound) };
 }
 
-/** Measures how many seconds the lake is behind the feed's newest change, according to the service's timestamps. */
+/**
+ * Measures by how many seconds the lake is behind the newest change of the feed, according to the service's timestamps.
+ */
 async function measureLag(db: Database, pointer: Pointer | undefined, { newest }: ServiceState) {
   if (newest === undefined) return { newestChange: undefined, newestAt: undefined, isBehind: false, seconds: 0 };
   const newestAt = new Date(newest.observedAt);

@@ -51,7 +51,7 @@ export async function checkLake(
   return { checks, results };
 }
 
-/** Runs the checks for the demo, and returns one line for each check that found violations. */
+/** Runs the checks on the demo's lake. `lines` has one line for each check that found violations. */
 export async function runDemoChecks(lake: string, context: CommandContext) {
   const { checks, results } = await checkLake({ lake, failOn: 'gate' }, context);
   const { output, style } = context;
@@ -75,13 +75,15 @@ function selectChecks(checks: Check[], names: string[] | undefined): Check[] {
   return checks.filter(({ name }) => names.includes(name));
 }
 
-/** Removes the settings of checks that aren't selected, because `runChecks` rejects settings of unknown checks. */
+/** Returns the settings of the selected checks. `runChecks` would reject settings of any other check as unknown. */
 function selectSettings(settings: CheckSettings, checks: Check[]): CheckSettings {
   const names = new Set(checks.map(({ name }) => name));
   return Object.fromEntries(Object.entries(settings).filter(([name]) => names.has(name)));
 }
 
-/** Formats violations, highest severity first. If `isWhole` is true, also lists the checks that passed. */
+/**
+ * Formats the checks that found violations, highest severity first. With `isWhole`, also lists the checks that passed.
+ */
 function formatResults(results: CheckResult[], checks: Check[], isWhole: boolean, context: CommandContext): string {
   const { output, style } = context;
   const failed = listFailed(results);
@@ -106,7 +108,7 @@ const listFailed = (results: CheckResult[]) =>
     .filter(({ violations }) => violations > 0n)
     .sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 
-/** Formats a check that found violations, such as `error price_with_currency: 21 prices have no currency.` */
+/** Formats a line for a check with violations, such as `error price_with_currency: 21 prices have no currency.` */
 function formatFinding(result: CheckResult, checks: Check[], width: number | undefined, style: Style): string {
   const { name, severity } = result;
   const found = describeFinding(
@@ -126,7 +128,7 @@ function formatTable(results: CheckResult[], width: number | undefined, style: S
   return paint(table, [/^FAILED(?= +(?:gate|error))/gmu, style.bad], [/^FAILED(?= +warn)/gmu, style.warn]);
 }
 
-/** Returns the result of a check as `--json` prints it. */
+/** Returns the result of a check in the form that `--json` prints. */
 export function describeResult({ name, severity, description, violations, sample, seconds }: CheckResult) {
   return { name, severity, passed: violations === 0n, violations, description, sample: new RawJson(sample), seconds };
 }

@@ -141,8 +141,9 @@ async function readAddress(child: ChildProcessByStdio<null, Readable, null>, sig
 }
 
 /**
- * Returns the command that starts this program from the current folder: `pricelake` only if it is on the PATH. Folders
- * that npm adds to the PATH are ignored, because they are removed when the npm script ends.
+ * Returns the command that starts this program from the current folder. This is `pricelake` if the program is on the
+ * PATH, and otherwise `node` with the path of the program. Folders that npm has added to the PATH don't count, because
+ * they are no longer on the PATH when the npm script ends.
  */
 function nameOwnCommand(env: NodeJS.ProcessEnv): string {
   const entry = process.argv[1] ?? '';

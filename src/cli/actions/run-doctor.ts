@@ -33,7 +33,7 @@ interface Finding {
   name: string;
   state: 'ok' | 'warn' | 'failed';
   found: string;
-  /** The next step for the user; undefined if nothing needs to be done. */
+  /** Tells the user what to do next. Undefined if nothing needs to be done. */
   next?: string | undefined;
 }
 
@@ -72,7 +72,7 @@ function lookAtNode(): Finding {
   return isOld ? failed('node', found, 'Install Node 20.19 or newer.') : ok('node', found);
 }
 
-/** Returns a function that converts an error to a failed finding with the error's hint. */
+/** Returns a function that converts an error to a failed finding. The error's hint becomes the next step. */
 function toFinding(name: string): (error: unknown) => Finding {
   return (error) => {
     if (!(error instanceof Error) || (error instanceof PricelakeError && error.code === 'stopped')) throw error;
@@ -94,11 +94,11 @@ function formatFindings(findings: Finding[], { output: { columns }, style, io }:
   );
 }
 
-/** Free bytes that any run may need for its journal, logs and temporary files. */
+/** The free disk space, in bytes, that even a small run may need for its journal, logs and temporary files. */
 const LEAST_BYTES = 200e6;
 const MILLION = 1_000_000n;
 
-/** Checks that the disk has room for a second copy of all items, usually the most that a run on a lake needs. */
+/** Checks that the disk has room for a second copy of all items. Usually, a run needs no more than that. */
 async function lookAtDisk(path: string): Promise<Finding> {
   const free = await readFreeBytes(await findExisting(path));
   const lake = await openLake(path, { create: false }).catch(() => undefined);
@@ -112,7 +112,10 @@ async function lookAtDisk(path: string): Promise<Finding> {
   return free < needed ? warn('disk', found, 'Free some space, or move the lake to a larger disk.') : ok('disk', found);
 }
 
-/** Checks for hard links, which commits and locks need and some network and container file systems don't support. */
+/**
+ * Checks that the file system supports hard links, which commits and locks need. Some network file systems and some
+ * file systems of containers don't support them.
+ */
 async function lookAtFileSystem(path: string): Promise<Finding> {
   const name = 'file system';
   const folder = await mkdtemp(join(await findExisting(path), '.pricelake-doctor-')).catch((error: Error) => error);
@@ -166,7 +169,10 @@ function compareClocks(service: Date | undefined, now: Date): Finding {
   return warn('clock', found, next);
 }
 
-/** Reads the transaction log of every table, and reports unfinished runs. `verify` checks the data itself. */
+/**
+ * Checks that the transaction log of every table can be read, and reports an unfinished run. Unlike `verify`, doesn't
+ * check the data.
+ */
 async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding> {
   const lake = await openLake(path, { create: false }).catch((error: unknown) => {
     if (error instanceof PricelakeError && error.code === 'lake_invalid') return error;
@@ -196,10 +202,13 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
   return ok('lake', published + running + remoteFiles);
 }
 
-/** Lists attributes that look like availability, delivery or similar data but aren't mapped in the pipeline file. */
+/**
+ * Lists attributes that seem to contain availability, shipping costs or similar data but aren't mapped in the pipeline
+ * file.
+ */
 async function lookAtAttributes(path: string, { signal }: CommandContext): Promise<Finding[]> {
   const lake = await openLake(path, { create: false }).catch(() => undefined);
-  // `lookAtLake` has already reported why the lake can't be opened.
+  // If the lake can't be opened, `lookAtLake` has already reported why.
   if (lake === undefined || (await readPointer(lake)) === undefined || (await readPartial(lake)) !== undefined)
     return [];
   const tables = (): TableName[] => ['items', 'offer_rules'];

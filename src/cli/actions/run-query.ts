@@ -40,7 +40,8 @@ import { readCredits, readLake } from '../read-lake.js';
 
 /**
  * Runs SQL from an argument, a file, an analysis or the prompt.
- * @throws PricelakeError `query` if DuckDB rejects the SQL; `usage` if the SQL is missing or given in more than one way
+ * @throws PricelakeError `query` if DuckDB rejects the SQL
+ * @throws PricelakeError `usage` if no SQL is given, or if it is given in more than one way
  */
 export async function runQuery(request: Arguments<typeof query>, context: CommandContext) {
   const { memory, output, fx, weights, tree } = request;
@@ -120,7 +121,10 @@ async function showAnalyses({ json, output }: CommandContext) {
   return { analyses };
 }
 
-/** Describes a variable as `period (month | week | day; default week)`. Shows the type only if it lists choices. */
+/**
+ * Describes a variable, for example as `period (month | week | day; default week)`. Shows the type of a variable only
+ * if the type is a list of choices.
+ */
 function showVariable(variable: Variable): string {
   const { name, kind, isRequired } = variable;
   const value = kind === 'choice' || kind === 'choices' ? describeType(variable) : undefined;
@@ -130,7 +134,10 @@ function showVariable(variable: Variable): string {
 
 const SPELLS = 'price_spells';
 
-/** Lists the tables that a statement or its price_spells view uses, and `sites`, which contains the attributions. */
+/**
+ * Lists the tables that a statement uses, either directly or through the price_spells view. Also includes `sites`,
+ * which contains the attributions.
+ */
 function findTables(db: Database, sql: string): TableName[] {
   const named = listNames(db, sql);
   const behind = named.includes(SPELLS) ? listNames(db, readAnalysis(SPELLS)) : [];
@@ -138,8 +145,9 @@ function findTables(db: Database, sql: string): TableName[] {
 }
 
 /**
- * Lists the tables and views that a statement uses, in lower case. For a statement that joins with USING or has
- * parameters, DuckDB returns no names, so all words are returned, because any of them may be a table name.
+ * Lists the tables and views that a statement uses, in lower case. DuckDB returns no names for a statement that has
+ * parameters or joins with USING. In that case, this returns all words of the statement, because any of them may name a
+ * table.
  */
 function listNames(db: Database, sql: string): string[] {
   const words = () => sql.toLowerCase().match(/\w+/gu) ?? [];
@@ -151,19 +159,28 @@ function listNames(db: Database, sql: string): string[] {
   }
 }
 
-/** Converts a date to a DATE and leaves any other value as text, which the queries in pipelines/analysis cast. */
+/**
+ * Converts the text of a date to a DATE. Any other value stays text, which the queries in pipelines/analysis cast to
+ * the type that they need.
+ */
 function toVariable([name, value]: readonly [string, string]): [string, DuckDBValue] {
   return [name, /^\d{4}-\d{2}-\d{2}$/u.test(value) && !Number.isNaN(Date.parse(value)) ? toDate(value) : value];
 }
 
-/** Returns the variables of an analysis or of a file's header; undefined for SQL that doesn't declare any. */
+/**
+ * Returns the variables that an analysis or the header of a file declares. Returns undefined if no variable is
+ * declared.
+ */
 function declareVariables({ analysis, file }: Arguments<typeof query>, sql: string): Variable[] | undefined {
   if (analysis !== undefined) return readVariables(analysis);
   const declared = readDeclarations(sql, file ?? 'the SQL');
   return declared.length === 0 ? undefined : declared;
 }
 
-/** @throws PricelakeError `usage` if the SQL doesn't use a variable that was set, or doesn't allow its value */
+/**
+ * Checks the variables that the user set.
+ * @throws PricelakeError `usage` if the SQL doesn't use one of them, or doesn't allow its value
+ */
 function checkSql(
   { analysis, file }: Arguments<typeof query>,
   sql: string,
@@ -172,7 +189,8 @@ function checkSql(
 ): void {
   const subject = analysis ?? file ?? 'the SQL';
   if (declared === undefined) requireRead(subject, sql, set);
-  // --fx sets the base currency. Without --fx, the query itself reports that there are no exchange rates.
+  // The variable `base` isn't required here, because --fx sets it. Without --fx, a query that converts prices fails
+  // later.
   else
     checkSet(
       subject,
@@ -198,7 +216,8 @@ async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promis
 }
 
 /**
- * Loads weights per category or similar unit, and sets the variable `by`, so that the index is computed for that unit.
+ * Loads a file of weights. Each weight belongs to a category, a shop or another unit. Sets the variable `by` to the
+ * name of that unit, for which the query then computes the index.
  */
 async function prepareWeights(
   db: Database,

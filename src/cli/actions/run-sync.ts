@@ -15,13 +15,13 @@ import { describeReport, formatReport } from '../run-report.js';
 import { setDeadline } from '../set-deadline.js';
 
 export interface SyncTerms extends Pick<SyncOptions, 'connect' | 'caps'> {
-  /** True to run the pipeline only once, even if the run finished an interrupted run first (see `runSync`). */
+  /** True if the pipeline is run only once, even if that run just finishes an interrupted run; see `runSync`. */
   isOnce?: boolean;
 }
 
 /**
- * Runs a pipeline. If the user asked for a full copy but the run first had to finish an interrupted run of another
- * mode, runs the pipeline again.
+ * Runs a pipeline. If the user asked for a full copy, but this run only finished an interrupted run of another mode,
+ * the pipeline is run again.
  */
 export async function runSync(
   request: Arguments<typeof sync>,
@@ -81,7 +81,7 @@ async function land(request: Arguments<typeof sync>, context: CommandContext): P
 }
 
 async function listObservers({ metrics, openlineage, notify }: Arguments<typeof sync>, { io }: CommandContext) {
-  // The notifier comes first, so that it sends its messages even if the metrics file can't be written.
+  // The notifier is the first observer, so that it sends its messages even if the metrics file can't be written.
   const observers: RunObserver[] = [openNotifier(resolveFlags(notify, process.env, io), io, process.env)];
   if (metrics !== undefined) observers.push(await openMetricsFile(metrics));
   if (openlineage !== undefined) observers.push(openLineage(openlineage, io, process.env));

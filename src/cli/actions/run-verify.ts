@@ -15,7 +15,7 @@ import { paint } from '../style.js';
 const MAKE_AGAIN =
   '`pricelake lake rebuild` rebuilds the tables from the saved raw data; `pricelake sync --reconcile` repairs them with data from the service.';
 
-/** The maximum number of items to list. Further items are counted but not listed. */
+/** The maximum number of items to list. Items beyond this number are only counted. */
 const KEPT = 20;
 
 /** Verifies the lake. @throws PricelakeError `verify_failed` if a proof finds an error */
@@ -24,7 +24,7 @@ export async function runVerify(request: Arguments<typeof verify>, context: Comm
   const { lake: path, settings } = await findTarget(request);
   const { io, signal, json, output, style } = context;
   const { lake, isOtherFormat } = await openDamagedLake(path);
-  // Throws for a lake in another format, which the proofs can't read.
+  // The proofs can't read a lake of another format version. For such a lake, `openLake` throws.
   if (isOtherFormat) await openLake(path, { create: false });
   await refusePartial(lake);
   const session = await openSession({ signal, memoryLimit: settings?.lake.memory });

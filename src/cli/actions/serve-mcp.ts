@@ -14,7 +14,7 @@ import { untilStopped } from '../run-command.js';
 import { openSource } from './explore-lake.js';
 import { DEFAULT_BUDGET } from './show-status.js';
 
-/** Runs the MCP server until the client closes stdin or a signal arrives. In both cases, the command succeeds. */
+/** Runs the MCP server until the client closes stdin or a signal arrives. The command succeeds in either case. */
 export async function serveMcp(request: Arguments<typeof mcp>, context: CommandContext): Promise<undefined> {
   const { io, signal } = context;
   const report = (error: unknown) =>

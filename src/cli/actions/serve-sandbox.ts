@@ -6,7 +6,7 @@ import type { Arguments, CommandContext } from '../command.js';
 import type { sandbox } from '../commands/sandbox.js';
 import { untilStopped } from '../run-command.js';
 
-/** Runs the sandbox until a signal arrives, which counts as success. */
+/** Runs the sandbox until a signal stops it. The command then succeeds. */
 export async function serveSandbox(argv: Arguments<typeof sandbox>, context: CommandContext): Promise<undefined> {
   const log = (text: string) => context.io.log('warn', 'sandbox.email', { text });
   const { progress } = context.io;
@@ -20,7 +20,7 @@ export async function serveSandbox(argv: Arguments<typeof sandbox>, context: Com
   }
 }
 
-/** Converts the command's options to options of the sandbox, which has defaults for missing options. */
+/** Converts the options of the command to those of the sandbox, which applies its own defaults to missing options. */
 function toSandboxOptions(argv: Arguments<typeof sandbox>, log: (text: string) => void): SandboxOptions {
   const { webhook, webhookSecret, webhookTimeScale, webhookAnyHost = false, ...world } = argv;
   const { data, changes, rate, start, limit = [], fault = [], reading = [], ...same } = world;

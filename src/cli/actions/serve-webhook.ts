@@ -28,7 +28,7 @@ export async function serveWebhook(argv: Arguments<typeof webhook>, context: Com
     throw new PricelakeError('usage', `--path ${HEALTH_PATH} is reserved for the health check`);
   const file = await findPipeline(argv.pipeline, process.env);
   const { lakePath, secrets: sources } = await readReceiver(file, process.env);
-  // The pipeline file is read at startup, so that a mistake in it is reported once instead of by every run.
+  // The pipeline file is already read here, so that a mistake in it is reported once instead of by every run.
   if (argv.sync === true) io.protectSecret((await readPipeline(file, process.env)).source.apiKey);
   const secrets = await SigningSecrets.open(sources, io.protectSecret, io);
   const lake = await openLake(argv.lake ?? lakePath, { create: true });
@@ -62,7 +62,7 @@ export async function serveWebhook(argv: Arguments<typeof webhook>, context: Com
   throw signal.reason;
 }
 
-/** The members of the last line of `sync --json` that this file uses. */
+/** The last line that `sync --json` prints, with the members that this file uses. */
 interface SyncLine {
   ok?: boolean;
   published?: boolean;
@@ -79,7 +79,7 @@ const OUTCOMES: Record<number, RunEnd['outcome']> = {
 
 /**
  * Runs `sync` in a separate process, because the receiver must respond within seconds even if a run crashes or uses a
- * lot of memory. Relays the run's log to this process's log. Aborting the signal sends SIGTERM to the run.
+ * lot of memory. Copies the run's log to this process's log. If the signal is aborted, sends SIGTERM to the run.
  */
 async function runSyncProcess(args: string[], io: Io, signal: AbortSignal): Promise<RunEnd> {
   io.log('info', 'webhook.sync_started', {});
@@ -102,7 +102,7 @@ async function runSyncProcess(args: string[], io: Io, signal: AbortSignal): Prom
   }
 }
 
-/** Relays a line of the run's log. Logs any other text as a warning. */
+/** Copies a line of the run's log to stderr. Any other text that the run prints is logged as a warning. */
 function relayLine(line: string, io: Io): void {
   if (line.startsWith('{')) process.stderr.write(`${escapeControls(line)}\n`);
   else if (line !== '') io.log('warn', 'webhook.sync_said', { text: line });
@@ -117,7 +117,9 @@ function reportEnd(code: number | null, stdoutLine: string, io: Io): RunEnd {
   return { outcome, nextRunAt: error?.next_run_at === undefined ? undefined : new Date(error.next_run_at) };
 }
 
-/** Parses the last line of a run's stdout. Returns an empty object if it isn't JSON, as after a kill. */
+/**
+ * Parses the last line of a run's stdout. Returns an empty object if the line isn't JSON, as after the run was killed.
+ */
 function readSyncLine(line: string): SyncLine {
   try {
     return JSON.parse(line) as SyncLine;

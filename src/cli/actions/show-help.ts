@@ -7,11 +7,13 @@ import type { Arguments, CommandContext } from '../command.js';
 import { ALL_TOPICS, type help } from '../commands/shell.js';
 import { layOutTable } from '../output/table-layout.js';
 
-/** The folders of help pages. If two pages have the same name, the second one's topic includes its folder. */
+/**
+ * The folders of the help pages. If two pages have the same name, the topic of the second page starts with its folder.
+ */
 const FOLDERS = ['', 'engineer', 'analyst', 'loader', 'concepts', 'reference'];
 
 interface Topic {
-  /** The topic, for example `cost` or `reference/checks`. */
+  /** The name that the user types, for example `cost` or `reference/checks`. */
   name: string;
   file: string;
 }

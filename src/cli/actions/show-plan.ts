@@ -15,8 +15,8 @@ import { paint } from '../style.js';
 
 /**
  * Shows what the next sync would do and cost.
- * @throws PricelakeError `budget` or `quota`, with the plan in its facts, if sync would refuse to start or would stop
- * early
+ * @throws PricelakeError `budget` or `quota` if sync would refuse to start or would stop early. The error's facts
+ *   include the plan.
  */
 export async function showPlan(request: Arguments<typeof plan>, context: CommandContext) {
   const { io, signal, json, output, style } = context;
@@ -34,8 +34,8 @@ export async function showPlan(request: Arguments<typeof plan>, context: Command
 }
 
 /**
- * Plans every shard.
- * @throws PricelakeError like `showPlan`, if sync of any shard would refuse to start or would stop early
+ * Shows what the next sync of every shard would do and cost.
+ * @throws PricelakeError `budget` or `quota` if sync of a shard would refuse to start or would stop early
  */
 async function showShards(request: Arguments<typeof plan>, context: CommandContext) {
   const { io, signal, json, output } = context;
@@ -114,12 +114,12 @@ function formatTotal(estimate: RunEstimate): string[] {
   ];
 }
 
-/** Runs whose row counts differ by less than this factor take about the same time. */
+/** If the row counts of two runs differ by less than this factor, the runs are expected to take the same time. */
 const ALIKE = 1.5;
 
 /**
- * Describes the time that a run will take, claiming only what is known: the time of an earlier run, the minimum time
- * for the calls, or the time in benchmarks.
+ * Describes the time that a run will take. If possible, this is the time of an earlier run of the same mode. Otherwise,
+ * it is the minimum time for the calls, or the time that the benchmarks took.
  */
 function describeTime({ mode, seconds, rows, earlier, benchSeconds }: RunEstimate): string {
   const expected = `this one has ≈ ${formatCount(rows)}`;

@@ -67,7 +67,7 @@ export async function showProduct(opened: OpenedLake, request: ProductRequest, c
 
 function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
   if (name === 'price_changed_at' && value !== null) return valueToText(value).slice(0, 10);
-  // Reasons contain prices with four decimals.
+  // Removes trailing zeros, because the prices in a reason have four decimals.
   if (name === 'reason' && typeof value === 'string') return trimZeros(value);
   return showAmount(name, value, read('currency'));
 }
@@ -83,7 +83,7 @@ async function createOffers(db: Database, conversion: Conversion | undefined): P
     ORDER BY converted_price NULLS LAST, item_id`);
 }
 
-/** Returns the most frequent currency of the offers, or undefined if no offer has a price. */
+/** Returns the most frequent currency of the product's offers, or undefined if no offer has a price. */
 async function findCurrency(db: Database, { product, currency }: ProductRequest): Promise<string | undefined> {
   if ((await db.row('FROM shown_offers LIMIT 1')) === undefined) {
     const where = currency === undefined ? '' : ` in ${currency}`;
@@ -126,7 +126,7 @@ async function writeChart(
   );
 }
 
-/** Lists every day from the first to the last, with undefined for a day without offers. */
+/** Returns an entry for every day from `first` to `last`. The entry of a day without offers is undefined. */
 function fillDays(first: string, last: string, days: ProductDay[]): (ProductDay | undefined)[] {
   const byDay = new Map(days.map((day) => [day.day, day]));
   const filled: (ProductDay | undefined)[] = [];

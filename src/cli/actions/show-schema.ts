@@ -20,7 +20,9 @@ export async function showSchema(request: Arguments<typeof schema>, context: Com
   return { tables, format, ...(await writeText(text, output, context)) };
 }
 
-/** Lists the tables with their descriptions. All columns of all tables would be too long for a terminal. */
+/**
+ * Lists the tables with their descriptions, but without their columns, which would be too long a list for a terminal.
+ */
 function listTables(tables: readonly TableName[], columns: number | undefined): string {
   const width = Math.max(...tables.map((table) => table.length)) + 2;
   const lines = tables.map((table) => {

@@ -17,7 +17,7 @@ import { isForEyes, requireDestination, writeResult } from '../output/write-resu
 import { readLake } from '../read-lake.js';
 import { showProduct } from './show-product.js';
 
-/** The columns shown to people, with their headings. A narrow terminal omits columns from the end. */
+/** The columns that a terminal shows, with their headings. If the terminal is narrow, the last columns are omitted. */
 const SHOWN = {
   title: 'title',
   trusted_spread_pct: 'spread %',
@@ -38,7 +38,7 @@ const SHOWN = {
   delivered_shop: 'delivered by',
 } as const;
 
-/** Columns that are omitted if no attribute is mapped to them. */
+/** Columns with values from mapped attributes. They are omitted if they have no values. */
 const FROM_ATTRIBUTES = ['in_stock_min', 'in_stock_shop', 'delivered_min', 'delivered_shop'] as const;
 
 const SHOWN_DAYS = {
@@ -73,7 +73,8 @@ export async function showSpread(asked: Arguments<typeof spread>, context: Comma
     const { db } = opened;
     const request = asked.by === 'match' ? await compareMatches(db, asked) : asked;
     const selection = { ...request, since };
-    // With exchange rates, all prices are converted to the base currency, even if no shop uses it.
+    // If there are exchange rates, all prices are converted to the base currency, so no shop needs to use that
+    // currency.
     await requireKnown(db, conversion === undefined ? request : { ...request, currency: undefined });
     await selectSpreads(db, selection);
     if (request.product !== undefined && request.daily !== true) {
@@ -90,7 +91,10 @@ export async function showSpread(asked: Arguments<typeof spread>, context: Comma
   });
 }
 
-/** Combines matched products in the views, and returns the request with the match's id in place of the product's id. */
+/**
+ * Makes the views treat matched products as one product. If the request is about one product, returns it with the id of
+ * the product's match.
+ */
 async function compareMatches(db: Database, request: Arguments<typeof spread>): Promise<Arguments<typeof spread>> {
   await keyByMatch(db);
   return request.product === undefined ? request : { ...request, product: await findMatch(db, request.product) };
@@ -123,7 +127,7 @@ async function createResult(db: Database, daily: boolean, conversion: Conversion
   return create(readAnalysis('converted_days'));
 }
 
-/** Formats a value. Rounds percentages to one decimal. */
+/** Formats a value for a terminal, with the spread rounded to one decimal. */
 function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
   if (name === 'trusted_spread_pct' && typeof value === 'number') return value.toFixed(1);
   return showAmount(name, value, read('currency'));

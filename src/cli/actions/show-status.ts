@@ -14,15 +14,17 @@ import { type ReadOptions, readLake } from '../read-lake.js';
 import { colorStatus, formatStatus } from './format-status.js';
 import { readStatus, type Status } from './read-status.js';
 
-/** The tables that `status` reads. Measuring the lag behind the feed also requires `DATED`. */
+/**
+ * The tables that `status` reads. The tables in `DATED` are also read to measure how far the lake is behind the feed.
+ */
 const SHOWN: readonly TableName[] = ['runs', 'check_results'];
 const DATED: readonly TableName[] = ['history', 'items'];
-/** The default budget of a pipeline file. */
+/** The budget that applies if no pipeline file sets one. */
 export const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
 
 /**
- * Shows the contents of a lake, pending work, and the quota left this month. With a pipeline file or `online`, it makes
- * two calls, plus one for each dataset after the first.
+ * Shows the contents of a lake, pending work, and the quota that is left this month. With a pipeline file or `online`,
+ * makes two calls, plus one for each dataset after the first.
  */
 export async function showStatus(request: Arguments<typeof status>, context: CommandContext) {
   const { io, signal, json, output, style } = context;
@@ -60,7 +62,7 @@ async function chooseSource({ pipeline, lake, online = false }: Arguments<typeof
   return { path, budget: DEFAULT_BUDGET, service: { baseUrl, apiKey } };
 }
 
-/** Returns the status as `--json` prints it. */
+/** Returns the status in the form that `--json` prints. */
 export function describeStatus({ pointer, runs, checks, ...status }: Status) {
   const { runId, runNumber, cursor, at, pipeline } = pointer ?? {};
   const published = { published: pointer !== undefined, pipeline, runId, runNumber, cursor, at };

@@ -20,7 +20,7 @@ import { DEFAULT_BUDGET } from './show-status.js';
 
 const TRIES_SHOWN = 20;
 
-/** Describes an unfinished run and the quota left this month, in the words that `status` uses. */
+/** Describes an unfinished run and the quota that is left this month, in the same words as the `status` command. */
 export async function tellLocal(lake: Lake, budget: Budget, io: CliIo): Promise<Omit<CopyNow, 'remote'>> {
   const lock = await readLock(lake, io);
   const open = await inspectOpenRun(lake, lock?.alive === true);
@@ -65,12 +65,15 @@ export function listTries({ tries }: { tries: readonly RunTry[] }): CopyNow['tri
 export const withoutMessages = (tries: CopyNow['tries']): CopyNow['tries'] =>
   tries.map(({ fault, ...one }) => ({ ...one, fault: fault && { step: fault.step, code: fault.code } }));
 
-/** After this time, a page reads the remote's state again. It waits at most WAIT_MS for the result. */
+/**
+ * If a remote's state was read longer ago than FRESH_MS, a page reads it again. The page waits for the new state for at
+ * most WAIT_MS, and then shows the last known state.
+ */
 const FRESH_MS = 60_000;
 const WAIT_MS = 500;
 const MOST_MS = 5_000;
 
-/** Compares a lake with its remote while pages are shown. */
+/** Reads the state of a lake's remote from time to time while pages are shown, and compares the lake with it. */
 class RemoteWatch {
   readonly #lake: Lake;
   readonly #url: string;
@@ -88,7 +91,8 @@ class RemoteWatch {
   }
 
   /**
-   * Returns the last known state. If it is out of date, starts reading it again, but doesn't wait for a slow response.
+   * Returns the last known state of the remote. If that state is out of date, starts reading the new one, but doesn't
+   * wait for a slow response.
    */
   async look(): Promise<RemoteState> {
     if (this.#asking === undefined && performance.now() - this.#askedAt > FRESH_MS) this.#ask();
@@ -125,7 +129,10 @@ const toState = ({ runNumber, runId, at, tables }: Pointer): PublishedState => (
   versions: new Map(Object.entries(tables).map(([table, { version }]) => [table, version])),
 });
 
-/** Watches the remote that the pipeline file sets, or that the folder is a copy of. */
+/**
+ * Returns a function that compares the lake with its remote. If the pipeline file sets no remote, this is the one from
+ * which the lake was downloaded.
+ */
 export async function watchOwnRemote(
   lake: Lake,
   named: string | undefined,
@@ -142,7 +149,7 @@ export async function watchOwnRemote(
   return () => watch.look();
 }
 
-/** Compares the folder on this machine with the cached state of its remote. Makes no requests. */
+/** Compares the lake on this machine with the state of its remote that is in the cache. Makes no requests. */
 export async function compareRead(path: string, cached: Lake, address: string): Promise<RemoteState> {
   const parsed = parseRemoteUrl(address);
   if (parsed === undefined) return { kind: 'unasked' };

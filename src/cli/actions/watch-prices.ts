@@ -51,7 +51,7 @@ const SHOWN = {
 /** Columns that are omitted if they have no values. */
 const RARE = ['in_stock_cheapest', 'in_stock_shop', 'delivered_cheapest', 'delivered_shop', 'alarm'] as const;
 
-/** Columns that a narrow terminal omits last. */
+/** The most important columns. A narrow terminal omits all other columns before it omits these. */
 const KEPT = ['product', 'price', 'currency', 'cheapest', 'cheapest_shop', 'alarm', 'unsure_because'];
 
 const SHOWN_BREACHES = {
@@ -106,7 +106,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
       return finishWatch(opened, 'compliance', SHOWN_BREACHES, request, context);
     }
     const state = request.state ?? nameState(request.list);
-    // Only a result without suspect prices becomes the base of the next comparison.
+    // A result with suspect prices is neither compared with the saved state nor saved.
     const before = !request.withSuspects && existsSync(state) ? state : undefined;
     await createWatched(db, { ...request, before, now: context.io.now() });
     const keep = async () => {
@@ -120,7 +120,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
   });
 }
 
-/** Writes the result, saves the state for the next run, and then throws if a shop is below a lowest allowed price. */
+/** Writes the result and saves the state for the next run. Then throws if a shop is below a lowest allowed price. */
 async function finishWatch(
   opened: OpenedLake,
   table: Table,
@@ -154,8 +154,8 @@ function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBVa
 }
 
 /**
- * Builds the report with the rows as JSON text. The result is held in memory, because the JSON object is printed only
- * after the check for alarms.
+ * Builds the report that `--json` prints. Keeps its rows in memory as JSON text, because they are printed only after
+ * the check for alarms.
  */
 async function gatherReport(result: ResultSet): Promise<CommandReport> {
   const parts: string[] = [];
@@ -164,7 +164,7 @@ async function gatherReport(result: ResultSet): Promise<CommandReport> {
   return { rows: new RawJson(`[${parts.join('')}]`), attribution: result.credits };
 }
 
-/** Saves the state by renaming a temporary file, so that a killed run leaves the old state intact. */
+/** Writes the state to a temporary file and renames the file, so that a killed run leaves the old state intact. */
 async function keepState(db: Database, state: string): Promise<void> {
   const part = `${state}.part`;
   try {
@@ -182,7 +182,7 @@ async function keepState(db: Database, state: string): Promise<void> {
   }
 }
 
-/** Throws if a shop is certainly below a lowest allowed price. With `unsure`, also throws for possible cases. */
+/** Throws if a shop is certainly below a lowest allowed price. With `unsure`, also throws if a shop may be below it. */
 async function refuseBelow(
   db: Database,
   report: CommandReport | undefined,

@@ -9,7 +9,7 @@ import { renameMembers } from '../member-names.js';
 import { writeText } from '../output/output.js';
 
 /**
- * Lists the files in a table's current version, or only those added since a given version, for a warehouse loader.
+ * Lists the files of a table's current version for a warehouse loader, or only the files added since a given version.
  * @throws PricelakeError `usage` if the loader can't read the address or the files; `lake_invalid` if there is no lake
  */
 export async function writeManifest(
@@ -22,7 +22,7 @@ export async function writeManifest(
   const listing = await readManifest(await openLake(path, { create: false }), request);
   const text = format === 'json' ? `${toJsonText(renameMembers(listing))}\n` : writeForLoader(listing, format);
   await writeText(text, file, context);
-  // Only JSON has a field for attribution texts, so they are logged for the other formats.
+  // Only the JSON format has a field for attribution texts. For the other formats, they are logged.
   const texts = listing.attribution.map(({ attribution }) => attribution);
   if (format !== 'json' && texts.length > 0) context.io.log('info', 'attribution', { texts });
   return { ...listing, format, file };

@@ -16,14 +16,17 @@ const TITLE = /^# .*\n/;
 const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
 const ATTRIBUTES = /^( {2}attributes: \{ )/m;
 
-/** Writes a new pipeline file. @throws PricelakeError `usage` if the file exists, or its folder doesn't */
+/**
+ * Writes a new pipeline file.
+ * @throws PricelakeError `usage` if the file already exists, or if its folder doesn't exist
+ */
 export async function writePipeline(
   { file, lake }: Arguments<typeof init>,
   context: CommandContext,
   place: Place = { folder: '', env: process.env },
 ) {
   const { say, prompter } = context;
-  // Checked before the user has to answer any questions.
+  // This is checked first, so that the user doesn't answer questions in vain.
   if (existsSync(file)) throw refuse(file, 'it already exists');
   if (!existsSync(dirname(file))) throw refuse(file, "its folder doesn't exist");
   const isSet =
@@ -31,7 +34,7 @@ export async function writePipeline(
   const proposals = lake === undefined ? [] : await proposeForLake(lake, context);
   const shipped = await readFile(packagePath('pipelines/prices.yaml'), 'utf8');
   const titled = shipped.replace(TITLE, `# A pipeline of pricelake: pricelake sync ${file}\n`);
-  // JSON is valid YAML, so the path may contain any characters.
+  // The path is written as a JSON string, which is valid YAML whatever characters it contains.
   const placed = lake === undefined ? titled : titled.replace(LAKE_PATH, (_line, key) => key + JSON.stringify(lake));
   const members = proposals.length === 0 ? '' : `${writeAttributes(proposals)}, `;
   const text = placed.replace(ATTRIBUTES, (_line, begin) => begin + members);
@@ -50,7 +53,7 @@ export async function writePipeline(
   return { file, lake: lake ?? './lake' };
 }
 
-/** Proposes attribute mappings based on an existing lake. Returns an empty array if there is no lake. */
+/** Proposes attribute mappings that fit the data of an existing lake. Returns an empty array if there is no lake. */
 async function proposeForLake(path: string, { signal }: CommandContext) {
   const tables = (): TableName[] => ['items', 'offer_rules'];
   try {
@@ -77,7 +80,7 @@ function explain(cause: unknown): string | undefined {
 }
 
 function nextSteps(file: string, isSet: boolean): string {
-  // Commands find a file with the default name even without an argument.
+  // If the file has the default name, commands find it without an argument.
   const named = file === PIPELINE_FILE ? '' : ` ${file}`;
   const variables = isSet
     ? ''

@@ -18,7 +18,7 @@ import { joinLakes } from '../join-lakes.js';
 import { loadAdvice } from '../load-advice.js';
 import { listTries, withoutMessages } from './tell-copy.js';
 
-/** DuckDB's memory limit. It leaves enough memory for the page and its charts. */
+/** The default memory limit of DuckDB. It leaves enough memory for the page and its charts. */
 const MEMORY = '1GB';
 const MOST_PRODUCTS = 24;
 

@@ -54,7 +54,7 @@ export const plan = declareCommand({
 
 const MAX_INT64 = 9223372036854775807n;
 
-/** Accepts item IDs, or a condition that selects items. */
+/** Parses a list of item IDs, or a condition that selects items. */
 const ITEMS: Form<HistorySelection> = {
   what: 'a comma-separated list of item IDs, or an SQL condition on the items table',
   parse: (typed) => {
@@ -66,7 +66,7 @@ const ITEMS: Form<HistorySelection> = {
   placeholder: 'ITEMS',
 };
 
-/** Keeps the text as typed, because the error message for the deadline quotes it. */
+/** Parses a duration, but also keeps the text that the user typed, which the error message for the deadline quotes. */
 const DEADLINE: Form<{ ms: number; text: string }> = {
   ...duration(),
   parse: (typed) => {

@@ -21,7 +21,7 @@ import {
   SITE_ID,
 } from '../shared-options.js';
 
-// The grades are repeated here, because importing them would load DuckDB.
+// `Grade` has the same values, but importing them from its module would load DuckDB.
 const GRADES = ['A', 'B', 'C'] as const satisfies Grade[];
 
 const TABLES_WITH_REASONS = [
@@ -85,7 +85,7 @@ const RULE: Form<SuggestRule> = {
   what: 'a rule: cheapest, second or median, optionally minus a percentage, such as median-5%',
   parse: (typed) => {
     const [, by, minus = '0'] = /^(cheapest|second|median)(?:-(\d{1,2}(?:\.\d{1,2})?)%)?$/u.exec(typed) ?? [];
-    // Converts to a number and back, which removes trailing zeros.
+    // Removes trailing zeros by converting the text to a number and back.
     return by === undefined ? undefined : { by: by as SuggestRule['by'], minus: String(Number(minus)) };
   },
   placeholder: 'RULE',

@@ -22,7 +22,7 @@ export const demo = declareCommand({
   notes: 'Copies the sandbox, syncs changes, runs checks, and shows price spreads. Needs no network or account.',
 });
 
-// These values are repeated here, because importing them would load the whole sandbox.
+// The sandbox defines the same values, but importing them from it would load the whole sandbox.
 const PLANS = ['free', 'trial', 'pro', 'unlimited'] as const satisfies PlanCode[];
 const SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const satisfies ExportShape[];
 const KEYS = ['live', 'test', 'operator'] as const satisfies AccountChange['revoked'];

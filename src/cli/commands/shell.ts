@@ -15,7 +15,7 @@ export const completion = declareCommand({
     'The script completes paths, names of tables, analyses and checks, and the currencies, categories, brands and shops (--own-site) in your lake.',
 });
 
-/** The argument of `help` that lists all topics. */
+/** The topic of the `help` command that lists all topics. */
 export const ALL_TOPICS = 'topics';
 
 export const help = declareCommand({

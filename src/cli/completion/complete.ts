@@ -10,12 +10,12 @@ export interface Completion {
   meaning?: string | undefined;
 }
 
-/** Tells the shell to complete file paths itself. */
+/** The reply that tells the shell to complete file paths itself. */
 const FILES: Completion = { value: ':files' };
 
 type Options = Readonly<Record<string, Parameter>>;
 
-/** Completes the last word of a command line: a command, an option or a value. */
+/** Returns completions for the last word of a command line, which may be a command, an option or a value. */
 export async function complete(typed: readonly string[]): Promise<Completion[]> {
   const words = resolveAlias(typed);
   const [last, second] = [words.at(-1), words.at(-2)];
@@ -36,7 +36,7 @@ export async function complete(typed: readonly string[]): Promise<Completion[]> 
   return (await values()).filter(({ value }) => value === FILES.value || value.startsWith(prefix));
 }
 
-/** Completes a word that bash has split at `=`. Bash replaces only the part after `=`. */
+/** Completes an option such as `--lake=x` in bash, which splits it into words at `=` and replaces only the last one. */
 async function completeSplit(words: readonly string[], parts: 1 | 2): Promise<Completion[]> {
   const start = `${words.at(-1 - parts)}=`;
   const found = await complete([...words.slice(0, -1 - parts), parts === 1 ? start : `${start}${words.at(-1)}`]);
@@ -46,7 +46,10 @@ async function completeSplit(words: readonly string[], parts: 1 | 2): Promise<Co
   }));
 }
 
-/** Removes the quoting from a word, because shells pass words as typed, possibly with an open quote. */
+/**
+ * Removes quotes and backslashes from a word. Shells pass the word as the user typed it, possibly without the closing
+ * quote.
+ */
 function unquote(word: string): string {
   const [first = ''] = word;
   return first === '"' || first === "'" ? word.slice(1) : word.replace(/\\(.)/gu, '$1');
@@ -78,11 +81,11 @@ async function listValues(parameter: Parameter, words: readonly string[]): Promi
   if (completes === 'files') return [FILES];
   if (completes === 'checks') return listChecks();
   if (completes === 'variables') return listSettings(words).catch(() => []);
-  // Ignores errors, because an error message would disturb the line that the user is typing.
+  // Errors are ignored, because an error message would disturb the line that the user is typing.
   return readLakeValues(LAKE_VALUES[completes], words).catch(() => []);
 }
 
-/** The queries that list values. A second column describes the value. */
+/** For each kind of value, the query that lists the values in the lake. A second column describes the value. */
 const LAKE_VALUES: Record<Exclude<Completes, 'files' | 'checks' | 'variables'>, { table: TableName; sql: string }> = {
   shops: { table: 'sites', sql: 'SELECT site_id, name FROM sites WHERE is_current ORDER BY name' },
   currencies: { table: 'items', sql: 'SELECT DISTINCT currency FROM items WHERE currency IS NOT NULL ORDER BY 1' },
@@ -100,7 +103,7 @@ const LAKE_VALUES: Record<Exclude<Completes, 'files' | 'checks' | 'variables'>, 
 const MOST_VALUES = 500;
 const MOST_MS = 2000;
 
-/** Completes `name=value` for the variables of the analysis on the command line. */
+/** Completes `name=value`, where the name is a variable of the analysis that the command line names. */
 async function listSettings(words: readonly string[]): Promise<Completion[]> {
   const { readVariables } = await import('../../analyze/variables.js');
   const at = words.indexOf('--analysis');

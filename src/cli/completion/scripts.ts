@@ -3,10 +3,13 @@ import type { CommandContext, CommandReport } from '../command.js';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** The hidden command that the scripts call. It prints `value<TAB>meaning` lines, or `:files` for paths. */
+/**
+ * The hidden command that the completion scripts call. It prints lines of `value<TAB>meaning`, or `:files` if the shell
+ * should complete file paths.
+ */
 export const COMPLETE_WORD = '__complete';
 
-/** The scripts call the installed command, so they never become outdated. */
+/** The completion script of each shell. The scripts call the installed program, so they never become outdated. */
 export const SCRIPTS: Record<Shell, string> = {
   bash: `_pricelake() {
   local value meaning
