@@ -5,21 +5,21 @@ import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 /**
- * npm run build: compiles `src` to `dist`, and bundles the command with most of its packages as one CommonJS module.
- * Finding and reading hundreds of modules would take longer than all else before a command begins.
+ * `npm run build` compiles `src` to `dist`, and bundles the command and most of its packages into one CommonJS module.
+ * Without the bundle, loading hundreds of modules would take most of a command's startup time.
  */
 
-/** Packages that are not bundled: native, patched in place (src/verify), optional, or loaded by few commands. */
+/** Packages that aren't bundled because they are native, optional, patched by src/verify, or used by few commands. */
 const NOT_BUNDLED = [
   ...['@duckdb/node-bindings', 'parquetjs-lite', '@aws-sdk/*', 'pg', 'pg-copy-streams'],
   ...['apache-arrow', 'hono', 'hono/*', '@hono/*', '@modelcontextprotocol/*'],
 ];
-/** ECMAScript modules that only the report loads: each is a bundle of its own, because a CommonJS module requires it. */
+/** ES modules that only the report loads. Each gets its own bundle, because a CommonJS module must `require` it. */
 const CHARTS = ['vega', 'vega-lite'];
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const inRoot = (name: string) => path.join(root, name);
-/** As deep as `src/cli`: what modules find by their own place is as far from there. */
+/** Must be as deep as `src/cli`, so that the relative paths in its modules also work in the bundle. */
 const COMMAND = 'dist/cli';
 
 const SHARED: BuildOptions & { metafile: true } = {
@@ -30,7 +30,7 @@ const SHARED: BuildOptions & { metafile: true } = {
   target: 'node20.19',
   legalComments: 'none',
   minifyWhitespace: true,
-  // Stack traces name a line: one of these, and not one of three million characters.
+  // Short lines keep stack traces readable. On one line, a trace would show the bundle's three million characters.
   lineLimit: 120,
   metafile: true,
   logLevel: 'warning',
@@ -45,10 +45,10 @@ const chartsApart: Plugin = {
   },
 };
 
-/** The last file of a build. Its time is when the build began. */
+/** The file that a build writes last. Its modification time is when the build started. */
 const LAST = `${COMMAND}/LICENSES.txt`;
 
-/** True if nothing that a build reads is newer than the last one. Folders count, because a file may have been deleted. */
+/** Returns true if no source has changed since the last build. A folder's time also changes if a file was deleted. */
 export function isBuilt(): boolean {
   const builtAt = statSync(inRoot(LAST), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = readdirSync(inRoot('src'), { recursive: true, encoding: 'utf8' }).map((name) =>
@@ -66,7 +66,7 @@ export function isBuilt(): boolean {
   return all.every((name) => statSync(inRoot(name)).mtimeMs < builtAt);
 }
 
-/** Files are overwritten: other processes may use them, and must not find a script half done. */
+/** Builds `dist`. Each bundle is replaced by a rename, so that another process never loads an incomplete file. */
 export async function buildDist(): Promise<void> {
   const begun = new Date();
   execFileSync(inRoot('node_modules/.bin/tsc'), ['-p', inRoot('tsconfig.build.json')], { stdio: 'inherit' });
@@ -81,9 +81,9 @@ export async function buildDist(): Promise<void> {
       external: NOT_BUNDLED,
       supported: { 'dynamic-import': false },
       alias: {
-        // yargs brings three copies, and each prepares for all of Unicode before a command begins.
+        // yargs depends on three copies of string-width, and each builds Unicode tables at startup.
         'string-width': inRoot('src/cli/output/display-width.ts'),
-        // Charts are drawn as SVG. The one for Node would load a native canvas if there is one.
+        // Charts are drawn as SVG. The Node.js version of this package would load a native canvas if one is installed.
         'vega-canvas': inRoot('node_modules/vega-canvas/build/vega-canvas.browser.js'),
       },
       define: { 'import.meta.url': 'importMetaUrl' },
@@ -108,7 +108,7 @@ function replaceFile(file: string, text: string): void {
   renameSync(temporary, file);
 }
 
-/** The license texts of the packages in the bundle. */
+/** Returns the license texts of all packages in the bundles. */
 function collectLicenses(built: Metafile[]): string {
   const inputs = built.flatMap((one) => Object.keys(one.inputs));
   const folders = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/u.exec(input) ?? []);

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Whole runs take longest: begun last, one of them would keep one worker busy while the other has nothing to do. */
+/** Starts the slowest files first. If one started last, it would keep one worker busy while the others are idle. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -11,7 +11,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Long stories of whole runs: `npm run test:long`, or `npx vitest run --mode long` and the file. All else leaves them out. */
+/** Slow tests. Only `npm run test:long` and `npx vitest run --mode long FILE` run them. */
 const LONG = [
   'test/analyze/availability.test.ts',
   'test/analyze/matches.test.ts',
@@ -146,7 +146,7 @@ const LONG = [
   'test/wings/iceberg/remote.test.ts',
 ];
 
-/** Properties of any input: the long tests check them with more inputs. */
+/** Property-based tests. The long mode runs them with more inputs. */
 const PROPERTIES = 'test/**/any-*.test.ts';
 
 const NEEDS_MORE = ['test/interop/**', 'test/browser/**', 'test/postgres/**'];
@@ -158,14 +158,14 @@ export default defineConfig(({ mode }) => ({
     globalSetup: ['test/sql-headers.ts', 'test/build.ts', 'test/temporary-folder.ts'],
     setupFiles: ['test/one-thread.ts'],
     env: { RUNS_FACTOR: mode === 'long' ? '10' : '1' },
-    // Far beyond what any takes: a machine may be slow, but nothing may wait for ever.
+    // Much longer than any test takes, even on a slow machine. The limit only ends tests that hang.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // One more than a machine of two has cores: while one waits for the disk or a child process, the others go on.
+    // Three workers for two cores, because workers often wait for the disk or a child process.
     maxWorkers: 3,
-    // Starting a process and loading everything again for each file takes a quarter of the whole time.
+    // With isolation, a quarter of the time would go to starting a process and loading the modules for each file.
     isolate: false,
-    // Half of what a run of one file takes: modules that have not changed are kept transformed.
+    // Caches transformed modules. This halves the time for running one file.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
   },

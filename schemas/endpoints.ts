@@ -3,7 +3,7 @@ import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-op
 import { errorBody, limitErrorBody, planInfo } from '../src/api/account-contract.js';
 import * as contract from '../src/api/contract.js';
 
-/** The GET operations of section 4 have these tags, except Events. */
+/** Tags of operations. Events is the webhook's tag; the GET operations (API §4) have the others. */
 export const TAGS = {
   Account: "The caller's plan, limits and use",
   Changes: 'What happened, for keeping a copy in sync',
@@ -20,7 +20,7 @@ export const json = (description: string, schema: z.ZodType): ZodOpenApiResponse
   content: { 'application/json': { schema } },
 });
 
-/** Section 7: answers that operations share. */
+/** Error responses that several operations share (API §7). */
 const SHARED = {
   400: { id: 'BadRequest', ...json('A parameter is not valid; `message` says which.', errorBody) },
   401: { id: 'Unauthorized', ...json('No API key, or one that is invalid or revoked.', errorBody) },
@@ -52,7 +52,7 @@ function header<T extends z.ZodType>(schema: T, description: string) {
 const INT64 = z.int().meta({ format: 'int64' });
 const INT32 = z.int().meta({ format: 'int32' });
 
-/** The text belongs to the parameter, not to its schema. */
+/** Describes a query parameter. The description becomes the parameter's, not its schema's. */
 const query = (schema: z.ZodType, description: string) => schema.optional().meta({ param: { description } });
 const pathId = (schema: z.ZodType, description: string) => z.object({ id: schema.meta({ param: { description } }) });
 
@@ -69,7 +69,7 @@ const gtin = query(
   'EAN, UPC or ISBN-13: the same product in every shop. Leading zeros may be left out',
 );
 
-/** The filters that `/items` and `/export` share. */
+/** Filters that both `/items` and `/export` accept. */
 const ITEM_FILTERS = {
   dataset,
   site: query(INT64, 'Only items of this website (id from `/facets`)'),
@@ -86,7 +86,7 @@ const ITEM_FILTERS = {
   gtin,
 };
 
-/** Bounds of section 8. */
+/** Paging parameters with the limits of API §8. */
 const paging = (maximum: number) => ({
   page: query(INT32.min(0).default(0), 'Page, from 0'),
   size: query(INT32.min(1).max(maximum).default(50), 'Results per page'),
@@ -102,9 +102,9 @@ interface Endpoint {
   path?: z.ZodObject;
   query?: Record<string, z.ZodType>;
   ok: ZodOpenApiResponseObject;
-  /** Says when a 404 comes. */
+  /** Describes when the operation returns 404. */
   notFound?: string;
-  /** Section 7 lists 400 for this endpoint. */
+  /** True if API §7 lists 400 for this operation. */
   refuses400?: true;
 }
 
@@ -181,7 +181,7 @@ const products: Endpoint = {
   refuses400: true,
 };
 
-/** Names of columns and fields of a row are not shown. */
+/** The export of all items. The API document doesn't show the names of its columns and fields. */
 const exportItems: Endpoint = {
   operationId: 'exportItems',
   tag: 'Export',
@@ -204,7 +204,7 @@ const exportItems: Endpoint = {
   refuses400: true,
 };
 
-/** In the order of section 4; `/api/v1` is put before each path. */
+/** All GET operations by path without `/api/v1`, in the order of API §4. */
 const ENDPOINTS: Record<string, Endpoint> = {
   '/datasets': {
     operationId: 'listDatasets',

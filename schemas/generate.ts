@@ -10,7 +10,10 @@ import { TABLE_NAMES, type TableName } from '../src/tables/table.js';
 import { readContract } from './contract.js';
 import { writeOpenApi } from './openapi.js';
 
-/** What is generated beside the tables' schemas, by file: `npm run schemas` writes it, a test compares it. */
+/**
+ * Generated files other than the tables' schemas, with the functions that render them. `npm run schemas` writes the
+ * files, and a test fails if they are out of date.
+ */
 export const GENERATED: Record<string, () => string> = {
   'schemas/openapi.json': writeOpenApi,
   'schemas/pipeline.schema.json': () => JSON.stringify(describePipelineFile()),
@@ -26,7 +29,7 @@ export const GENERATED: Record<string, () => string> = {
   'src/sql/models.ts': writeModels,
 };
 
-/** Tables whose rows code makes, column by column: the compiler demands each. */
+/** Tables whose rows TypeScript code builds. Their row types make the compiler check that each column has a value. */
 const MADE_ROWS: readonly TableName[] = ['runs'];
 const TYPES: Partial<Record<ColumnType, string>> = { BIGINT: 'bigint', DOUBLE: 'number', BOOLEAN: 'boolean' };
 
@@ -43,7 +46,7 @@ function writeRowTypes(): string {
 const toTypeName = (table: string) =>
   `${table.replace(/(^|_)(.)/gu, (_, _before, first: string) => first.toUpperCase())}Row`;
 
-/** The signature of each model of pipelines/models: the tables that it reads, and the values that it takes. */
+/** Renders a list of the models in pipelines/models, with the tables that each one reads and its parameters. */
 function writeModels(): string {
   const names = readdirSync(packagePath('pipelines/models')).map((file) => file.replace('.sql', ''));
   const models = names
@@ -76,7 +79,7 @@ ${writeList('values: {', values, '}')}
   },`;
 }
 
-/** A list on one line where it fits, as the formatter leaves it. */
+/** Formats a list like the formatter does: on one line if it fits. */
 function writeList(open: string, list: readonly string[], close: string): string {
   const space = close === '}' && list.length > 0 ? ' ' : '';
   const line = `    ${open}${space}${list.join(', ')}${space}${close},`;
@@ -84,7 +87,7 @@ function writeList(open: string, list: readonly string[], close: string): string
   return `    ${open}\n${list.map((one) => `      ${one},`).join('\n')}\n    ${close},`;
 }
 
-/** The pipeline file for editors: keys, kinds of values, defaults. What a run refuses beyond that, it says itself. */
+/** Returns a JSON Schema of the pipeline file for editors. It can't express all rules; a run checks the others. */
 function describePipelineFile(): object {
   const schema = z.toJSONSchema(pipelineSchema, { io: 'input', unrepresentable: 'any' });
   return { ...schema, title: 'A pipeline file of pricelake' };

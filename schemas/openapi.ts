@@ -10,7 +10,7 @@ Integers of format int64 go above 2^53: read them exactly.
 Every answer also carries \`RateLimit-*\` and \`X-Quota-*\` headers; their exact names are not shown.
 Server-side error answers (5xx): not shown.`;
 
-/** The license is that of this description: the terms of the service are not shown. */
+/** The license is that of this OpenAPI description. The API document doesn't show the service's terms. */
 const INFO = {
   title: 'Price and Product Data API',
   version: 'v1',
@@ -35,7 +35,7 @@ const SERVER = {
 
 const header = (schema: z.ZodType, description: string) => schema.meta({ param: { description } });
 
-/** Section 6: the one call that the service makes itself. */
+/** The webhook, which is the only request that the service sends (API §6). */
 const WEBHOOK: ZodOpenApiOperationObject = {
   operationId: 'receiveEvent',
   tags: ['Events'],
@@ -54,7 +54,7 @@ const WEBHOOK: ZodOpenApiOperationObject = {
       'Service-Delivery-Attempt': header(z.int().min(1), '1 for the first attempt, then 2, 3 and so on'),
     }),
   },
-  // By name: zod-openapi describes the schema of a request before parsing.
+  // This references the schema by name, because zod-openapi would describe a request's input type, before parsing.
   requestBody: {
     required: true,
     content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEvent' } } },
@@ -65,20 +65,20 @@ const WEBHOOK: ZodOpenApiOperationObject = {
   },
 };
 
-/** Leaves out what zod adds and the API document does not say. */
+/** Removes constraints that zod adds although the API document doesn't state them. */
 const simplify: ZodOpenApiOverride = ({ zodSchema, jsonSchema }) => {
-  // zod's bounds of an int that a double holds exactly: int64 goes beyond them.
+  // zod limits integers to those that a double represents exactly, but an int64 can be larger.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   delete jsonSchema.propertyNames;
   if (zodSchema._zod.def.type === 'object') delete jsonSchema.additionalProperties;
-  // `[old, new]`: tools stumble over `items: false`, and `maxItems` says the same.
+  // Some tools reject `items: false` of the pair `[old, new]`. `maxItems` already excludes a third value.
   if (jsonSchema.items === false) jsonSchema.items = {};
 };
 
 const OPTIONS = { override: simplify };
 
-/** The interface description of section 9 as JSON, from the contract that the client parses answers with. */
+/** Returns the OpenAPI description (API §9) as JSON. It is built from the schemas that the client validates with. */
 export function writeOpenApi(): string {
   const document = createDocument(
     {
@@ -103,6 +103,6 @@ export function writeOpenApi(): string {
     },
     OPTIONS,
   );
-  // zod repeats it beside the reference to a schema that has it already.
+  // zod repeats `additionalProperties` next to a `$ref`, although the referenced schema already contains it.
   return JSON.stringify(document, (_, value) => (value?.$ref ? { ...value, additionalProperties: undefined } : value));
 }

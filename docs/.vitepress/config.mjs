@@ -7,7 +7,7 @@ import { listOthers, listPages } from './pages.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The pages that docs/README.md links, by its headings: the index and the navigation are one list. */
+/** Builds the sidebar from the headings and links of docs/README.md, so the index and the navigation can't differ. */
 function readSidebar() {
   const index = readFileSync(path.join(ROOT, 'docs/README.md'), 'utf8');
   const sections = index.split(/^## /m).slice(1);
@@ -23,7 +23,7 @@ function readSidebar() {
 
 const toPath = (page) => new URL(page.replace('README.md', 'index.md').replace(/\.md$/, ''), 'file:///docs/').pathname;
 
-/** Anchors as GitHub makes them, which the links between the pages use. */
+/** Makes the same anchors as GitHub, because the pages' links must work in both places. */
 const slugify = (heading) =>
   heading
     .toLowerCase()
@@ -31,10 +31,10 @@ const slugify = (heading) =>
     .trim()
     .replaceAll(/\s/g, '-');
 
-/** Pages of what was, and of why, stand behind those of what to do: the changelog has a word for everything. */
+/** Ranks guides above background pages in search results. Otherwise, the changelog would match almost any word. */
 const boostDocument = (id) => (/^\/(?:CHANGELOG|SPEC|bench|docs\/(?:background|decisions))\b/.test(id) ? 0.3 : 1);
 
-/** README.md is the page of a folder on GitHub; on the site that is index.md. */
+/** Links to index.md instead of README.md. GitHub shows a folder's README.md, and the site shows its index.md. */
 function linkFolders(md) {
   md.core.ruler.push('link-folders', ({ tokens }) => {
     for (const link of tokens.flatMap(({ children }) => children ?? []).filter(({ type }) => type === 'link_open')) {
@@ -43,7 +43,7 @@ function linkFolders(md) {
   });
 }
 
-/** The first page of the site. GitHub shows README.md without it, so it stands here. */
+/** The site's home page. It is not in README.md, because GitHub would show it as plain data. */
 const HOME = {
   layout: 'home',
   hero: {
@@ -84,12 +84,12 @@ const HOME = {
 
 export default defineConfig({
   title: 'pricelake',
-  description: 'An exact copy of the Price and Product Data API in Parquet, and what it tells about prices.',
-  // For a site that is not at the root of its host: DOCS_BASE=/pricelake/
+  description: 'An exact copy of the Price and Product Data API in Parquet, and what it shows about prices.',
+  // Set DOCS_BASE=/pricelake/ to serve the site from that path instead of the root of its host.
   base: process.env.DOCS_BASE ?? '/',
   srcDir: '..',
   srcExclude: listOthers(ROOT, listPages(ROOT)),
-  // A folder `public` of the checkout would be published as it is.
+  // Otherwise, vite would publish the files of a folder named `public` in the checkout.
   vite: { publicDir: false },
   rewrites: (page) => page.replace(/(^|\/)README\.md$/, '$1index.md'),
   transformPageData: ({ relativePath, frontmatter }) =>

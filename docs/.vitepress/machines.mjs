@@ -1,15 +1,15 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** README.md is the page of a folder on GitHub; on the site that is index.md. */
+/** Returns a page's path on the site, where a folder's page is index.md instead of README.md. */
 const toIndex = (page) => page.replace(/(^|\/)README\.md/u, '$1index.md');
 
-/** The text of a page for programs, whose links lead to such texts. */
+/** Returns a page's Markdown with its links to README.md changed to index.md. */
 const toTwin = (text) => text.replaceAll(/\]\((?!\w+:)([^)\s]*?)README\.md/gu, ']($1index.md');
 
 const readTitle = (text) => /^# (.+)$/mu.exec(text)?.[1] ?? '';
 
-/** `llms.txt` (llmstxt.org): what the site is, and its pages in the order of the index. */
+/** Returns the text of `llms.txt` (llmstxt.org): what pricelake is, and links to all pages in the index's order. */
 export function writeIndex(root, pages, base) {
   const read = (page) => readFileSync(path.join(root, page), 'utf8');
   const index = read('docs/README.md');
@@ -32,7 +32,7 @@ export function writeIndex(root, pages, base) {
   return `# pricelake\n\n> ${intro}\n\n${sections.join('\n\n')}\n\n## Optional\n\n${others.join('\n')}\n`;
 }
 
-/** Writes beside each page of the site its Markdown, and the index of these texts. */
+/** Writes each page's Markdown next to its HTML, and writes `llms.txt`, which links to these files. */
 export function writeForMachines(root, pages, { outDir, base }) {
   for (const page of pages) {
     const file = path.join(outDir, toIndex(page));

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The pages that README.md leads to, over any number of links, by their paths in the checkout. */
+/** Lists the paths of all pages that readers can reach from README.md by following links. */
 export function listPages(root) {
   const pages = new Set(['README.md']);
-  // Also visits what is added meanwhile.
+  // The loop also visits pages that are added to the set while it runs.
   for (const page of pages) {
     const text = readFileSync(path.join(root, page), 'utf8');
     for (const [, target] of text.matchAll(/\]\((?!\w+:)([^)\s#]+\.md)(?:#[^)\s]*)?\)/g)) {
@@ -14,7 +14,7 @@ export function listPages(root) {
   return [...pages];
 }
 
-/** Globs of everything else, whatever lies in the checkout: vitepress would publish any Markdown. */
+/** Lists globs of all other files. Without them, vitepress would publish any Markdown file in the checkout. */
 export function listOthers(root, pages, folder = '') {
   return readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const name = path.posix.join(folder, entry.name);
