@@ -1,10 +1,10 @@
-/** node ask-pages.mjs BASE_URL KEY changes|items PAGES: reads pages and prints how many it got a second. */
+/** node ask-pages.mjs BASE_URL KEY changes|items PAGES: reads pages, and prints how many it received per second. */
 import { Agent, get } from 'node:http';
 
 const [baseUrl, key, what, pages] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
 
-/** The end of the body is all that is kept of it. */
+/** Requests a page and returns only the end of its body, which contains the cursor or the number of pages. */
 function ask(path) {
   return new Promise((resolve, reject) => {
     const request = get(
@@ -40,7 +40,7 @@ async function readItems() {
   await Promise.all([readSome(), readSome(), readSome(), readSome()]);
 }
 
-// The first page may have to be searched for.
+// The sandbox may prepare data for the first request, so this one isn't measured.
 await ask(what === 'changes' ? '/changes' : '/items?size=500');
 const start = performance.now();
 await (what === 'changes' ? readFeed() : readItems());

@@ -1,6 +1,7 @@
 /**
- * node derive.mjs spread|daily LAKE [DAYS]: what a run does for price_spread, or for the days of price_spread_daily:
- * figures made, files written, synced and read back, as a run does before it commits them.
+ * node derive.mjs spread|daily LAKE [DAYS]
+ * Computes price_spread, or the days of price_spread_daily, as a run does before it commits them. This includes writing,
+ * syncing, and reading back the files.
  */
 import { rm } from 'node:fs/promises';
 import { selectDailySpreads } from '../dist/analyze/daily-spread.js';

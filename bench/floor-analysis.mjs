@@ -1,7 +1,8 @@
 /**
- * node floor-analysis.mjs spread|daily|checks|report LAKE OUT [DAYS]: what a user would write by hand on the same Parquet, in
- * DuckDB alone with its default memory. Spreads and days: quartiles in floating point, no outliers, no credits, no
- * fsync, no commit. Checks and report: the package's own SQL, one file after the other, without what is around it.
+ * node floor-analysis.mjs spread|daily|checks|report LAKE OUT [DAYS]
+ * Runs the SQL that a user would write by hand for the same Parquet files, in DuckDB with its default memory limit.
+ * `spread` and `daily` compute quartiles in floating point, and leave out outliers, credits, syncs and commits.
+ * `checks` and `report` run only the package's own SQL files, one after another.
  */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { Database } from '../dist/sql/connection.js';
@@ -26,7 +27,7 @@ const work = {
   spread: () =>
     copy(`SELECT product_id, currency, ${FIGURES} FROM items
       WHERE is_listed AND price > 0 AND product_id IS NOT NULL AND currency IS NOT NULL ${OF_GROUPS}`),
-  // What a change left holds until the next change of the item. All days in one query would take 20 GB.
+  // A change's price is valid until the item's next change. One query for all days would need 20 GB of memory.
   daily: async () => {
     await db.run(`CREATE TEMP TABLE spans AS
       SELECT product_id, items.currency, site_id, told.price, first_day, last_day

@@ -1,4 +1,4 @@
-/** node measure.mjs RESULT SCRIPT [ARGS…]: runs a script in this process and writes what it cost to RESULT. */
+/** node measure.mjs RESULT SCRIPT [ARGS…]: runs a script in this process, and writes its CPU time and peak memory to RESULT. */
 import { writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 

@@ -1,4 +1,4 @@
-/** node run-sql.mjs FILE: runs the statements of a file in a DuckDB of its own, with its default memory and threads. */
+/** node run-sql.mjs FILE: runs a file's statements in DuckDB with the default memory limit and number of threads. */
 import { readFileSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 

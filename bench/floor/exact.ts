@@ -1,4 +1,4 @@
-/** The exact floor: the same work as the plain one, with the package's own casts. */
+/** SQL of the exact floor. It does the same work as the plain floor, but with the package's own exact casts. */
 
 import { readModel } from '../../src/sql/model.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
@@ -28,7 +28,7 @@ const writeItems = (select: string, folder: string) => `COPY (${select}) TO ${qu
   (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (site_id), WRITE_PARTITION_COLUMNS true);
 `;
 
-/** A first copy from the downloaded export: the same typing, into the same partitioned zstd Parquet. */
+/** Returns SQL that types a downloaded export and writes it as zstd Parquet, partitioned by website like a lake. */
 export function firstCopySql(source: string, target: string): string {
   const landed = landedItemsSql([lines(source)], detectShape(new Map()));
   return `${BEGIN}CREATE TEMP VIEW landed_items AS ${landed};
@@ -36,8 +36,8 @@ ${writeItems(`SELECT ${ITEMS} FROM (${readModel('items')})`, target)}`;
 }
 
 /**
- * Types the same landed rows, writes the days of history, and rewrites the touched partitions with the newest row of
- * each item; no apply rules beyond that.
+ * Returns SQL that types the downloaded changes, writes them as days of history, and rewrites the affected partitions
+ * with the newest row of each item. It applies no other rules.
  */
 export function changesSql({ source, reread, items, target }: ChangesPlaces): string {
   const old = `read_parquet(${quoteLiteral(`${items}/*.parquet`)}, hive_partitioning = false)`;

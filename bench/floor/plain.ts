@@ -19,13 +19,13 @@ export function firstCopySql(source: string, target: string): string {
   return fill('first-copy', { source, target });
 }
 
-/** What changes are applied to, and where to. */
+/** The files that the changes script reads, and the folder it writes. */
 export interface ChangesPlaces {
-  /** Landed changes, one a line. */
+  /** A downloaded NDJSON file of changes. */
   source: string;
-  /** Pattern of the files of items that were read whole. */
+  /** Glob of the files of items that were read in full. */
   reread: string;
-  /** Folder of the items before. */
+  /** Folder of the items before the changes. */
   items: string;
   target: string;
 }

@@ -1,8 +1,8 @@
 /**
  * npm run bench:peers [-- --items 200000 --only pricelake,dlt]
- * The same items from the same sandbox, copied to Parquet by pricelake and by what else is used for this, each as its
- * documentation recommends. Prints a table of Markdown: what each takes, what is billed when it is killed midway and
- * started again, and whether ids beyond 2^53 and prices of 18 digits arrive as they were sent.
+ * Copies the same items from the same sandbox to Parquet with pricelake and with other tools, each configured as its
+ * documentation recommends. Prints a Markdown table with the cost of each copy, the export rows that are billed if it is
+ * killed halfway and restarted, and whether ids beyond 2^53 and prices of 18 digits are copied exactly.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ interface Peer {
   name: string;
   /** Writes under `target`. */
   command(target: string): string[];
-  /** Parquet files of the items below `target`, as a glob. */
+  /** Glob of the Parquet files that contain the items, relative to `target`. */
   files: string;
   id: string;
 }
@@ -81,10 +81,10 @@ const PEERS: Peer[] = [
   },
 ];
 
-/** Numbers that no double holds. */
+/** Numbers that a double can't represent exactly. */
 const HARD = { id: '1152921504606846977', price: '12345678901234.5678' };
 
-/** The world as lines of JSON: that of the sandbox, and one with numbers that no double holds. */
+/** Writes the sandbox's items as NDJSON, plus one item with numbers that a double can't represent exactly. */
 async function writeWorld(items: number): Promise<string> {
   const file = inWork('world.ndjson');
   const sandbox = await startSandbox(items, ['--plan', 'unlimited']);
@@ -142,13 +142,13 @@ async function run(peer: Peer, target: string, sandbox: BenchSandbox): Promise<R
   return JSON.parse(await readFile(path.join(target, 'cost.json'), 'utf8')) as Run;
 }
 
-/** The line that says what was wrong. */
+/** Returns the last line of a log that contains an error, or else its last line. */
 function lastWords(log: string): string {
   const lines = log.split('\n').filter((line) => line.trim() !== '' && !/^(?:\s+at |Node\.js v)/u.test(line));
-  return lines.findLast((line) => /error/iu.test(line)) ?? lines.at(-1) ?? 'it says nothing';
+  return lines.findLast((line) => /error/iu.test(line)) ?? lines.at(-1) ?? 'no output';
 }
 
-/** Export rows billed for a copy that is killed halfway and started again. */
+/** Counts the export rows that are billed for a copy that is killed halfway and restarted. */
 async function countRowsOfRestart(peer: Peer, seconds: number, world: string): Promise<number> {
   const target = inWork('killed');
   await prepare(target);
@@ -174,7 +174,7 @@ async function readUsage({ baseUrl, key }: BenchSandbox): Promise<number> {
 
 const serve = (world: string) => startSandbox(undefined, ['--data', world, '--plan', 'unlimited']);
 
-/** Rows, and which of the hard values are as they were sent. */
+/** Counts the copied rows, and checks whether the HARD numbers were copied exactly. */
 async function look(peer: Peer, target: string) {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();

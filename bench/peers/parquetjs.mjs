@@ -1,4 +1,4 @@
-/** parquetjs.mjs FOLDER: what a Node developer would write: lines, JSON.parse, parquetjs-lite with its own types. */
+/** parquetjs.mjs FOLDER: copies items as a Node.js developer would, with JSON.parse for each line and parquetjs-lite. */
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import parquet from 'parquetjs-lite';
