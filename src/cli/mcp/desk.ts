@@ -13,21 +13,21 @@ import type { RemoteSource } from '../join-lakes.js';
 import type { CliIo } from '../terminal-io.js';
 import type { SessionBudget, Spent } from './session-budget.js';
 
-/** A plan that the `sync` tool may run once. */
+/** A plan that was made in this session. The `sync` tool may run it once. */
 export interface KnownPlan {
   isReconcile: boolean;
   state: LakeState;
   /** The cost that the plan reported. */
   cost: Spent;
-  /** The limits that the plan reported for its run. */
+  /** The most that a run of the plan may use, as the plan reported it. */
   allows: Spent;
 }
 
-/** The state of the lake that a plan was made for: its newest run and its unfinished run. */
+/** The state of the lake for which a plan was made. It consists of the newest run and the unfinished run. */
 export interface LakeState {
   published: string;
   unfinished: string | null;
-  /** Export rows and overage blocks that the unfinished run has already used. */
+  /** The export rows and the overage blocks that the unfinished run has already used. */
   taken: bigint;
   blocks: bigint;
 }
@@ -37,23 +37,23 @@ export interface Desk {
   /** The lake's folder on this machine. */
   path: string;
   lake: Lake;
-  /** The remote lake that is read through a cache instead of `path`. */
+  /** The remote lake that the server reads through a cache; undefined if it reads the lake at `path`. */
   remote: RemoteSource | undefined;
-  /** The user's exchange rates, available as the `rates` table in each snapshot. */
+  /** The user's exchange rates. Queries can read them from the `rates` table. */
   rates: Conversion | undefined;
-  /** The pipeline's mapping of export column names. */
+  /** The setting of the pipeline file that maps the column names of exports. */
   mapping: Mapping;
   snapshots: Snapshots;
-  /** The time limit of a query in milliseconds. */
+  /** The maximum duration of a query in milliseconds. */
   most: number;
-  /** The pipeline file that the user passed; undefined if commands should find one. */
+  /** The pipeline file that the user passed. If it is undefined, commands look for one. */
   pipeline: string | undefined;
   monthly: Budget;
   allowSync: boolean;
   session: SessionBudget;
   /** The plans made in this session, keyed by digest. */
   plans: Map<string, KnownPlan>;
-  /** Makes calls that may cost money run one at a time, so that each answer reports only the cost of its own call. */
+  /** Runs tools that may cost money one after another, so that each answer reports only the cost of its own call. */
   inTurn: LimitFunction;
   io: CliIo;
   now(): Date;
@@ -66,7 +66,8 @@ export interface Call {
 }
 
 /**
- * Runs `work` on the newest snapshot. If a run deletes files of the snapshot meanwhile, retries once on a new snapshot.
+ * Runs `work` on the newest snapshot. If a run deletes files of the snapshot while `work` reads them, retries once on a
+ * new snapshot.
  */
 export function useSnapshot<T>({ desk }: Call, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   const { snapshots } = desk;
@@ -79,19 +80,19 @@ export function useSnapshot<T>({ desk }: Call, work: (snapshot: Snapshot) => Pro
 
 const PAST = new Set(['product_listings', 'product_history', 'listing_stock', 'spread_days']);
 
-/** True if the SQL, or an analysis that it includes, uses past prices, which take long to prepare. */
+/** Returns true if the SQL, or an analysis that it includes, uses past prices, which take long to prepare. */
 export const readsPast = (sql: string): boolean =>
   (sql.replaceAll(/--[^\n]*/gu, '').match(/\w+/gu) ?? []).some((word) => {
     const name = word.toLowerCase();
     return name === 'price_spells' || PAST.has(name);
   });
 
-/** Like `readsPast`, for an analysis and the analyses that it includes. */
+/** Returns true if an analysis, or an analysis that it includes, uses past prices. */
 export const isOfPast = (analysis: string): boolean => readsPast(readAnalysis(analysis, PAST));
 
 /**
  * Waits until past prices are prepared, because a query that computes them itself would take even longer.
- * @throws PricelakeError `query` if they aren't ready within the time limit of a query
+ * @throws PricelakeError `query` if they aren't prepared within the maximum duration of a query
  */
 export async function waitUntilWhole(snapshot: Snapshot, { desk, signal }: Call): Promise<void> {
   if (snapshot.isWhole) return;
@@ -105,5 +106,5 @@ export async function waitUntilWhole(snapshot: Snapshot, { desk, signal }: Call)
   });
 }
 
-/** Returns the last part of a path. Answers contain no more, so that they don't reveal where files are stored. */
+/** Returns the last part of a path. The rest would reveal where files are stored, so answers don't contain it. */
 export const nameOf = (path: string): string => path.split(sep).filter(Boolean).at(-1) ?? path;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 const say = (text: string) => ({ messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] });
 
-/** Registers prompts for recurring tasks, each written as a sequence of tool calls. */
+/** Registers prompts for recurring tasks. Each prompt describes the tool calls that the task takes. */
 export function addPrompts(server: McpServer): void {
   server.registerPrompt(
     'weekly_price_review',

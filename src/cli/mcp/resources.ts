@@ -14,7 +14,10 @@ const MARKDOWN = 'text/markdown';
 const JSON_TYPE = 'application/json';
 const LEDGER_ROWS = 100;
 
-/** Registers the glossary, the table schemas and the ledger as resources, which clients can read without a tool. */
+/**
+ * Registers the glossary, the schemas of the tables, and the list of runs as resources, which clients can read without
+ * a tool.
+ */
 export function addResources(server: McpServer, desk: Desk): void {
   server.registerResource(
     'glossary',

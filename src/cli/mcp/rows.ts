@@ -14,7 +14,7 @@ import type { Call } from './desk.js';
 /** The maximum and default number of rows in an answer. The default is small, because an agent reads all rows. */
 export const MOST_ROWS = 1000;
 export const ROWS = 20;
-/** The maximum number of characters in one value, and in all rows of an answer. */
+/** The maximum number of characters in one value. An answer has at most MOST_CHARACTERS in all of its rows. */
 export const MOST_TEXT = 2000;
 const MOST_CHARACTERS = 100_000;
 
@@ -23,11 +23,11 @@ export interface RowsRequest {
   set?: Readonly<Record<string, string>> | undefined;
   limit?: number | undefined;
   offset?: number | undefined;
-  /** True if an agent wrote the SQL, which is then untrusted. */
+  /** True if an agent wrote the SQL. Such SQL isn't trusted. */
   isForeign?: boolean;
 }
 
-/** The members of an answer that contains rows. */
+/** The members by which an answer returns rows. */
 export const rowsShape = {
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   rows: z.array(row),
@@ -43,8 +43,8 @@ export const boundsShape = {
 };
 
 /**
- * Reads the rows of a SELECT from a snapshot, limited in time, memory, rows and characters. DuckDB truncates long text,
- * so that it never reaches this process.
+ * Reads the rows of a SELECT from a snapshot. The time, the memory, and the numbers of rows and characters are limited.
+ * DuckDB truncates long texts, so that they never reach this process.
  * @throws PricelakeError `query` if DuckDB rejects the SQL or a limit is exceeded
  */
 export async function selectRows(
@@ -81,7 +81,7 @@ async function readRows(
   return boundRows({ names, types }, reader.getRows(), limit);
 }
 
-/** Makes column names unique as DuckDB does, by adding a number: `id`, `id_1`. */
+/** Makes column names unique by adding a number to repeated names, such as `id` and `id_1`, as DuckDB does. */
 function nameApart(names: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return names.map((name) => {
@@ -99,8 +99,8 @@ const SCALAR = new Set([
 ]);
 
 /**
- * Replaces each text or nested column with two columns: the value, which may be truncated, and whether it was
- * truncated.
+ * Selects two columns for each column of text or nested values. The first has the values, which may be truncated, and
+ * the second has true for each truncated value.
  */
 function cutTexts(sql: string, types: readonly DuckDBType[]): string {
   const columns = types.map((_, at) => quoteIdentifier(`c${at}`));

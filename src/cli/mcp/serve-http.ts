@@ -10,7 +10,7 @@ const PATH = '/mcp';
 
 export interface HttpServer {
   url: string;
-  /** The secret that lets a client read the lake and spend the session's budget. */
+  /** The secret that allows a client to read the lake and to spend the session's budget. */
   token: string;
   close(): Promise<void>;
 }

@@ -24,8 +24,8 @@ const subtract = (a: Spent, b: Spent): Spent => ({
 });
 
 /**
- * Tracks what a session uses of the service's quotas. The limit on calls is checked before each call of any client; the
- * limits on export rows and overage apply to each run. Calls in progress count as made.
+ * Tracks what a session uses of the service's quotas. Before each call of any client, it checks the limit on calls. A
+ * call in progress counts as made. The limits on export rows and overage are applied to each run.
  */
 export class SessionBudget implements CallCap {
   readonly #caps: SessionCaps;
@@ -104,7 +104,7 @@ export class PlannedCalls implements CallCap {
   }
 }
 
-/** An error from work that may have used quota, with the amounts that it used. */
+/** An error in work that may have used quota. `paid` is the quota that the work used before the error. */
 export class PaidError extends Error {
   readonly paid: Spent;
 

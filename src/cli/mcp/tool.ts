@@ -4,7 +4,10 @@ import { int64 } from '../results/kinds.js';
 import { type Call, useSnapshot, waitUntilWhole } from './desk.js';
 import { type RowsRequest, rowsShape, selectRows } from './rows.js';
 
-/** Declares a tool: what clients see, and the code that runs. The answer has the form of a command's report. */
+/**
+ * Declares a tool with its description for clients and the code that it runs. The answer has the same form as a
+ * command's report.
+ */
 export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   name: string;
   title: string;
@@ -23,7 +26,9 @@ export const declareTool = <Input extends z.ZodObject>(
   tool: Omit<Tool<Input>, 'isReadOnly' | 'asksService'> & Partial<Pick<Tool, 'isReadOnly' | 'asksService'>>,
 ): Tool => ({ isReadOnly: true, asksService: false, ...tool }) as unknown as Tool;
 
-/** Identifies the data that an answer is based on, with the credits that must accompany it. */
+/**
+ * The members by which every answer names the data that it is based on, and the license texts to include with the data.
+ */
 export const aboutShape = {
   lake: z.string(),
   run: z
@@ -39,7 +44,7 @@ export const rowsOutput = z.object({ ...aboutShape, ...rowsShape });
 
 type ChooseRows = (snapshot: Snapshot) => RowsRequest | Promise<RowsRequest>;
 
-/** Answers with the rows of one SELECT. With `hasPast`, first waits until past prices are prepared. */
+/** Returns an answer with the rows of one SELECT. With `hasPast`, first waits until past prices are prepared. */
 export function answerRows(call: Call, request: RowsRequest | ChooseRows, hasPast = false) {
   return useSnapshot(call, async (snapshot) => {
     if (hasPast) await waitUntilWhole(snapshot, call);

@@ -9,33 +9,39 @@ import { openLake } from '../../lake/lake.js';
 import { privatePath } from '../../tables/layout.js';
 import { contentSchema, MAX_WAITING, noticeSchema } from './notice.js';
 
-/** The maximum number of sent facts to store per receiver. */
+/** The maximum number of facts to store per receiver, as a record of which facts the receiver has been notified of. */
 export const MAX_ACTIVE = 20_000;
 const MAX_BYTES = 128 * 1024 * 1024;
 
 const receiverMemory = z.strictObject({
-  /** Keys of the facts that held at the last run. */
+  /** The keys of all facts that were true at the last run. The receiver isn't notified of these facts again. */
   active: z.array(z.string().max(200)).max(MAX_ACTIVE),
-  /** The last message that the process tried to send. It may have arrived. */
+  /** The last message, if sending it failed or wasn't confirmed. The receiver may have received it. */
   unsent: contentSchema.optional(),
-  /** Notices that wait for the next message. */
+  /** The notices that the next message will contain. */
   waiting: z.array(noticeSchema).max(MAX_WAITING),
   dropped: z.int().nonnegative(),
 });
 const memorySchema = z.strictObject({ version: z.literal(1), receivers: z.record(z.string(), receiverMemory) });
 
 export type ReceiverMemory = z.infer<typeof receiverMemory>;
-/** The stored state by kind and number of the receiver, such as `slack 1`, because addresses must not be stored. */
+/**
+ * The data that is stored for each receiver. A key is a receiver's kind and number, such as `slack 1`, because its
+ * address must not be stored.
+ */
 export type NoticeMemory = Record<string, ReceiverMemory>;
 
-/** The file that stores which facts each receiver was sent, and unsent messages. */
+/** The file that stores, for each receiver, which facts it has been notified of, and the unsent message. */
 export interface MemoryFile {
   path: string;
   /** The path of a temporary file in the same folder as `path`. */
   part: string;
 }
 
-/** Returns the path of `_pricelake/notify.json`; undefined if there is no lake, because then nothing may be written. */
+/**
+ * Returns the path of `_pricelake/notify.json` in the lake's folder. Returns undefined if there is no lake, because
+ * then nothing may be written.
+ */
 export async function findLakeMemory(lakePath: string): Promise<MemoryFile | undefined> {
   try {
     const lake = await openLake(lakePath, { create: false });
@@ -46,13 +52,16 @@ export async function findLakeMemory(lakePath: string): Promise<MemoryFile | und
   }
 }
 
-/** Returns the path of the file next to the state file of `watch`. */
+/** Returns the path of the notification file of `watch`, which is in the same folder as the state file. */
 export function findWatchMemory(state: string): MemoryFile {
   const path = `${state}.notify.json`;
   return { path, part: join(dirname(path), `.${randomUUID()}.notify.tmp`) };
 }
 
-/** Reads the stored state. A damaged file is treated as missing, so facts that still hold are sent again. */
+/**
+ * Reads what is stored for each receiver. A damaged file is treated like a missing file, so the receivers are notified
+ * again of facts that are still true.
+ */
 export async function readNoticeMemory(file: MemoryFile | undefined, io: Io): Promise<NoticeMemory> {
   if (file === undefined) return {};
   try {
@@ -64,7 +73,7 @@ export async function readNoticeMemory(file: MemoryFile | undefined, io: Io): Pr
   }
 }
 
-/** Writes the stored state. A failure is only logged, because it must not fail the run. */
+/** Writes what is stored for each receiver. A failure is only logged, because it must not fail the run. */
 export async function keepNoticeMemory(file: MemoryFile | undefined, receivers: NoticeMemory, io: Io): Promise<void> {
   if (file === undefined) return;
   try {

@@ -2,21 +2,24 @@ import * as z from 'zod';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { toPlainLine } from '../plain-text.js';
 
-/** The maximum number of notices that wait per receiver. If there are more, the oldest are dropped and counted. */
+/**
+ * The maximum number of notices that wait to be sent to a receiver. If there are more, the oldest ones are dropped and
+ * counted.
+ */
 export const MAX_WAITING = 200;
 
 const line = z.string().max(1000);
 
 export const noticeSchema = z.strictObject({
-  /** Identifies the fact that is reported. The fact isn't sent again as long as it holds. */
+  /** Identifies the reported fact. As long as the fact stays true, no other notice with this key is sent. */
   key: z.string().max(200),
   kind: z.enum(['price', 'held', 'failed', 'stale', 'budget']),
   at: z.iso.datetime(),
-  /** The notice for people, on one line. */
+  /** The notice as one line of text for people. */
   text: line,
-  /** The notice for programs. Money amounts are decimal strings. */
+  /** The values of the notice for programs. Amounts of money are decimal strings. */
   facts: z.record(z.string(), z.union([line, z.number(), z.null(), z.array(line).max(50)])),
-  /** Attribution texts of the open data in the notice. */
+  /** The attribution texts of the open data that the notice contains. */
   credits: z.array(line).max(50),
 });
 
@@ -52,21 +55,23 @@ export const contentSchema = z.strictObject({
   dropped: z.int().nonnegative(),
 });
 
-/** A message's content, with the command and the time at which it is sent. */
+/** A message's content, with the pipeline, the command, and the time at which it is sent. */
 export interface Batch extends z.infer<typeof contentSchema> {
   pipeline: string | undefined;
   command: 'sync' | 'watch';
   at: Date;
 }
 
-/** A message for programs (a POST body, or a command's stdin) and its form for people. */
+/**
+ * A message in two forms. `body` is for programs, which receive it as a POST body or on stdin. `text` is for people.
+ */
 export interface Message {
   id: string;
   body: Record<string, unknown>;
   text: string;
 }
 
-/** The maximum number of notices in the text for people. Teams accepts messages of up to 28 kB. */
+/** The maximum number of notices in the text for people. It keeps the text below 28 kB, the limit of Teams. */
 const LINES = 20;
 
 export function writeMessage({ id, createdAt, pipeline, command, notices, dropped, at }: Batch): Message {

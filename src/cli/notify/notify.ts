@@ -13,20 +13,18 @@ import type { Receiver } from './receivers.js';
 import { sendMessage } from './send-message.js';
 
 export interface News {
-  /** Undefined if the command has no pipeline file or can't read it. */
+  /** The pipeline's name. Undefined if the command has no pipeline file or can't read it. */
   pipeline: string | undefined;
   command: Batch['command'];
-  /** Returns all facts that hold now, including those that have already been sent. */
+  /** Returns a notice for each fact that is true now, including facts for which a notice has already been sent. */
   find(receiver: Receiver): Notice[];
-  /**
-   * True if `find` returns all facts that still hold. False after a failed run, which may not have found all of them.
-   */
+  /** True if `find` returns all facts that are true. False after a failed run, which may not have found all of them. */
   isComplete: boolean;
 }
 
 /**
- * Sends each receiver its unsent message, then a message with new facts. A message that can't be sent is saved in
- * `file` for the next run. Never throws, because notifications must not fail a run.
+ * Sends each receiver the message that an earlier run couldn't send, followed by a message with new facts. A message
+ * that can't be sent is saved in `file` for the next run. Never throws, because notifications must not fail a run.
  */
 export async function notify(
   receivers: readonly Receiver[],
@@ -58,8 +56,8 @@ export async function notify(
   };
   for (let open = named; open.length > 0; ) {
     for (const [name] of open) memory[name] = fillMessage(memory[name] as ReceiverMemory, at);
-    // Writes the state before sending, so that if the process is killed, the next run sends the message again with its
-    // id.
+    // The messages are saved before they are sent. If the process is killed, the next run sends each message again with
+    // the same id.
     await keepNoticeMemory(file, memory, io);
     const haveArrived = await Promise.all(open.map(sendNext));
     open = open.filter((_, k) => haveArrived[k]);
@@ -67,7 +65,10 @@ export async function notify(
   await keepNoticeMemory(file, memory, io);
 }
 
-/** Moves waiting notices to a new message. An unsent message may have been delivered, so it isn't changed. */
+/**
+ * Moves the waiting notices to a new message. If there is an unsent message, it may have been delivered, so it is kept
+ * as it is.
+ */
 function fillMessage({ unsent, waiting, dropped, ...rest }: ReceiverMemory, at: Date): ReceiverMemory {
   if (unsent !== undefined) return { ...rest, unsent, waiting, dropped };
   if (waiting.length === 0) return { ...rest, waiting, dropped };
@@ -75,7 +76,7 @@ function fillMessage({ unsent, waiting, dropped, ...rest }: ReceiverMemory, at: 
   return { ...rest, unsent: next, waiting: [], dropped: 0 };
 }
 
-/** Names receivers by kind and number, because addresses must not be stored. Omits repeated receivers. */
+/** Names each receiver by its kind and a number, because its address must not be stored. Omits repeated receivers. */
 function nameReceivers(receivers: readonly Receiver[]): [name: string, receiver: Receiver][] {
   const seen = new Map<string, number>();
   const target = (one: Receiver) => JSON.stringify([one.kind, one.kind === 'command' ? one.command : one.address]);

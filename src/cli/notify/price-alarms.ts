@@ -3,7 +3,7 @@ import { trimZeros } from '../output/money.js';
 import { type Notice, writeNotice } from './notice.js';
 import { MAX_ACTIVE } from './notice-memory.js';
 
-/** Selects rows of the `alarms` table, which watch_alarms.sql creates. */
+/** Selects alarms. The `alarms` table is created by watch_alarms.sql. */
 const ALARMS = `
 SELECT product, product_id, found.title, found.currency, lowest::VARCHAR AS lowest,
   alarms.price::VARCHAR AS price, round(100 * (1 - alarms.price::DOUBLE / lowest::DOUBLE), 1) AS percent, doubt,
@@ -14,7 +14,7 @@ LEFT JOIN (SELECT site_id, name, attribution FROM sites WHERE is_current) AS nam
 LEFT JOIN (SELECT item_id, url FROM items WHERE item_id IN (SELECT item_id FROM alarms)) AS links USING (item_id)
 ORDER BY line, alarms.price, site_id LIMIT ${MAX_ACTIVE}`;
 
-/** Finds the alarms that are certain or, with `unsure`, all alarms. */
+/** Returns a notice for each certain alarm. With `unsure`, also returns notices for uncertain alarms. */
 export async function findPriceAlarms(db: Database, unsure: boolean, now: Date): Promise<Notice[]> {
   const rows = await db.rows(ALARMS, [unsure]);
   return rows.map((row) => {
@@ -25,7 +25,7 @@ export async function findPriceAlarms(db: Database, unsure: boolean, now: Date):
     const name = text('title') === null ? product : `${text('title')} (${product})`;
     const below = `${shop} sells ${name} for ${price} ${currency}, ${Number(row.percent)}% below your lowest allowed price of ${lowest}`;
     return writeNotice({
-      // The price is part of the key, so that another price at this shop is reported again.
+      // The key contains the price, so that a new notice is sent if the shop changes the price.
       key: `price ${currency} ${siteId} ${price} ${text('product_id')}`,
       kind: 'price',
       at: now.toISOString(),
@@ -40,7 +40,9 @@ export async function findPriceAlarms(db: Database, unsure: boolean, now: Date):
   });
 }
 
-/** Returns the address if it is an http or https link, otherwise null, because addresses come from shops. */
+/**
+ * Returns an address if it is an http or https link; null otherwise. Addresses come from shops, so they aren't trusted.
+ */
 function findLink(url: string | null): string | null {
   return url !== null && /^https?:\/\/[^\s<>"]{1,500}$/iu.test(url) ? url : null;
 }

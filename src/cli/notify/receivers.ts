@@ -14,7 +14,10 @@ export type Receiver = { staleAfterMs: number } & (
   | { kind: 'command'; command: readonly string[] }
 );
 
-/** A value of `--notify`, which names environment variables because other users of a machine can see command lines. */
+/**
+ * A value of `--notify`. It contains the names of environment variables instead of addresses, because other users of
+ * the machine can see command lines.
+ */
 type Named = { kind: 'command'; program: string } | { kind: (typeof KINDS)[number]; names: string[] };
 
 const RECEIVER: Form<Named> = {
@@ -36,7 +39,10 @@ const one = value(
   'Also notify this receiver, in addition to those in the pipeline file: slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET, where NAME and SECRET are environment variables; or command:PROGRAM',
 );
 
-/** The error message doesn't quote the value, because the user may have typed the secret address instead of a name. */
+/**
+ * The option `--notify`. Its error message doesn't quote the value, because the user may have typed a secret address
+ * instead of a name.
+ */
 export const NOTIFY = repeated({
   ...one,
   read: (typed: unknown, flag: string): Named => {
@@ -51,8 +57,8 @@ export const NOTIFY = repeated({
 const STALE_AFTER_MS = parseDuration('24h') ?? 0;
 
 /**
- * Resolves the receivers that `--notify` names.
- * @throws PricelakeError `usage` if a variable is unset or isn't a valid address
+ * Returns the receivers that the values of `--notify` describe.
+ * @throws PricelakeError `usage` if an environment variable is unset or doesn't contain a valid address
  */
 export function resolveFlags(flags: readonly Named[] = [], env: NodeJS.ProcessEnv, io: CliIo): Receiver[] {
   return flags.map((flag): Receiver => {
@@ -60,7 +66,7 @@ export function resolveFlags(flags: readonly Named[] = [], env: NodeJS.ProcessEn
     if (flag.kind === 'command') return { kind: 'command', command: [flag.program], staleAfterMs };
     const [address = '', secret] = flag.names.map((name) => env[name] ?? '');
     protect(io, address, secret);
-    // Any other name isn't shown, because it may be the secret itself.
+    // A name in another form isn't shown, because the user may have typed the secret itself.
     const [shown] = flag.names.filter((name) => /^[A-Z][A-Z0-9_]*$/.test(name));
     const where = `--notify ${flag.kind}:${shown ?? '…'}`;
     const fault = address === '' || secret === '' ? 'refers to a variable that is not set' : findReceiverFault(address);
@@ -81,10 +87,7 @@ export async function readReceivers(
   return { name, receivers: notify.flatMap((entry) => resolveEntry(entry, io)) };
 }
 
-/**
- * Reads the receivers from the pipeline file that is passed or found. If only `--lake` is given, there are no
- * receivers.
- */
+/** Reads the receivers from the pipeline file that the user passed or, without `--lake`, from the one that is found. */
 export async function seekReceivers(
   { pipeline, lake }: { pipeline?: string | undefined; lake?: string | undefined },
   env: NodeJS.ProcessEnv,

@@ -8,17 +8,17 @@ import type { Message } from './notice.js';
 import type { Receiver } from './receivers.js';
 
 export interface SendLimits {
-  /** The time limit of each attempt, from connecting to the end of the response, in milliseconds. */
+  /** The maximum duration of an attempt in milliseconds, from connecting to the end of the response. */
   tryMs: number;
   tries: number;
   pauseMs: number;
-  /** The maximum number of bytes to read from a response. Only its status matters. */
+  /** The maximum number of bytes to read from a response. Only the status of the response matters. */
   answerBytes: number;
 }
 
 export const SEND_LIMITS: SendLimits = { tryMs: 10_000, tries: 2, pauseMs: 1_000, answerBytes: 64 * 1024 };
 
-/** A failed attempt. The message contains neither the address nor the receiver's response. */
+/** An error for a failed attempt. Its message contains neither the receiver's address nor the receiver's response. */
 class SendFault extends Error {
   readonly isFinal: boolean;
 
@@ -28,7 +28,10 @@ class SendFault extends Error {
   }
 }
 
-/** Sends a message, retrying once. @throws Error with the reason, but without the address */
+/**
+ * Sends a message, and retries once if the attempt fails.
+ * @throws Error whose message contains the reason, but not the address
+ */
 export async function sendMessage(
   receiver: Receiver,
   message: Message,
@@ -59,7 +62,8 @@ export async function sendMessage(
 }
 
 /**
- * Builds headers as the service's webhooks have them (API §6), so that the same receivers accept pricelake's messages.
+ * Builds the same headers that the service's webhooks have (API §6), so that a receiver of these webhooks also accepts
+ * the messages of pricelake.
  */
 function nameEvent({ id }: Message, attempt: number): Record<string, string> {
   return {
@@ -69,7 +73,7 @@ function nameEvent({ id }: Message, attempt: number): Record<string, string> {
   };
 }
 
-/** Builds the request body. Escapes names of shops and products for Slack, and sends Teams plain text. */
+/** Builds the request body. For Slack, escapes characters that would format the text. For Teams, uses plain text. */
 function writeBody(kind: 'slack' | 'teams' | 'url', { text, body }: Message): Record<string, unknown> {
   if (kind === 'url') return renameMembers(body) as Record<string, unknown>;
   if (kind === 'slack') {
@@ -84,7 +88,7 @@ function writeBody(kind: 'slack' | 'teams' | 'url', { text, body }: Message): Re
   };
 }
 
-/** Sends a POST request. Doesn't follow redirects, because the message is only for this address. */
+/** Sends a POST request. Doesn't follow redirects, because no other address may receive the message. */
 async function post(
   address: string,
   body: Buffer,
@@ -109,13 +113,16 @@ async function post(
   }
 }
 
-/** Formats an error's code. The message is omitted, because it may contain the host. */
+/** Formats the code of an error. Omits the error's message, which may contain the host name. */
 function nameCode(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? ` (${code})` : '';
 }
 
-/** Runs a program without a shell, with the message on stdin. Ignores its output, which may contain secrets. */
+/**
+ * Runs a program without a shell and passes it the message on stdin. Discards the program's output, which may contain
+ * secrets.
+ */
 function runCommand([program = '', ...args]: readonly string[], input: string, { tryMs }: SendLimits): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'ignore'], timeout: tryMs, killSignal: 'SIGKILL' });
@@ -125,7 +132,8 @@ function runCommand([program = '', ...args]: readonly string[], input: string, {
       else if (signal === null) reject(new SendFault(`it exited with code ${code}`));
       else reject(new SendFault(`it was killed by ${signal} (time limit: ${tryMs / 1000} s)`));
     });
-    // The program may exit without reading its input.
+    // Writing fails if the program exits without reading its stdin. The exit code alone determines whether it
+    // succeeded.
     child.stdin.on('error', () => {});
     child.stdin.end(input);
   });

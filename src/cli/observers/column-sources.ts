@@ -1,7 +1,10 @@
 import { ITEM_VALUES } from '../../tables/item-names.js';
 import type { TableName } from '../../tables/table.js';
 
-/** A column of the lake, such as `items.price`, or a field of the API, such as `api:Item.price`. */
+/**
+ * The source of a column. It is another column of the lake, such as `items.price`, or a field of the API, such as
+ * `api:Item.price`.
+ */
 type Source = `${TableName}.${string}` | `api:${'Item' | 'Change' | 'Product' | 'Dataset'}.${string}`;
 type Sources = Record<string, readonly Source[]>;
 
@@ -10,14 +13,14 @@ const item = (...columns: string[]): readonly Source[] => columns.map((column): 
 const each = (columns: string[], find: (column: string) => readonly Source[]): Sources =>
   Object.fromEntries(columns.map((column) => [column, find(column)]));
 
-/** Columns of items that contain a field of Item unchanged (API §2). */
+/** The columns of the items table that contain a field of the API's Item unchanged (API §2). */
 const ITEM_FIELDS: Sources = Object.fromEntries(
   Object.entries(ITEM_VALUES)
     .filter(([, column]) => column !== 'site_attribution')
     .map(([field, column]) => [column === 'id' ? 'item_id' : column, [`api:Item.${field}`] as const]),
 );
 
-/** Columns of history that contain a field of Change unchanged. */
+/** The columns of the history table that contain a field of the API's Change unchanged. */
 const CHANGE_FIELDS: Sources = Object.fromEntries(
   ['itemId', 'kind', 'observedAt', 'price', 'previousPrice', 'currency', 'changes', 'title', 'url'].map((field) => [
     field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -29,7 +32,10 @@ const PRICE = item('price', 'product_id', 'currency', 'is_listed');
 const LISTED = item('product_id', 'is_listed');
 const STATISTICS = ['min', 'p25', 'median', 'p75', 'max', 'mean', 'stddev', 'spread', 'spread_pct'];
 
-/** The sources of each table's columns. Generated columns (run_id, read_at) and tables about runs have no sources. */
+/**
+ * The sources of each table's columns. Columns that pricelake generates, such as run_id and read_at, have no sources,
+ * and neither have tables about runs.
+ */
 export const COLUMN_SOURCES: Partial<Record<TableName, Sources>> = {
   items: {
     ...ITEM_FIELDS,

@@ -10,7 +10,7 @@ import type { WatchedPipeline } from './watch-run.js';
 
 export type LakeFigures = Awaited<ReturnType<typeof readLakeFigures>>;
 
-/** Reads the lake's metrics that are known even after a failed run. Times are in milliseconds since 1970. */
+/** Reads the lake's metrics that are available even after a failed run. Times are in milliseconds since 1970. */
 export async function readLakeFigures({ lake: { path }, budget }: WatchedPipeline) {
   const lake = await openLake(path, { create: false });
   const pointer = await readPointer(lake);

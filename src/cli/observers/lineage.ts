@@ -13,13 +13,13 @@ import type { CliIo } from '../terminal-io.js';
 import { COLUMN_SOURCES } from './column-sources.js';
 import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
 
-/** The maximum time that a run waits for a catalog to respond. */
+/** The maximum time, in milliseconds, that a run waits for a lineage catalog to respond. */
 const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES = 64 * 1024;
 
 /**
- * Sends OpenLineage events to a file, one per line, or by POST to a URL with OPENLINEAGE_API_KEY as bearer token. A
- * failure is only logged, because lineage must not fail a run.
+ * Writes OpenLineage events to a file, one per line, or posts them to a URL with OPENLINEAGE_API_KEY as the bearer
+ * token. A failure is only logged, because lineage must not fail a run.
  */
 export function openLineage(target: string, io: CliIo, env: NodeJS.ProcessEnv): RunObserver {
   const id = randomUUID();
@@ -77,8 +77,8 @@ function facet(version: string, name: string, members: Record<string, unknown>):
 }
 
 /**
- * Builds the event for the end of a run: `COMPLETE` with the schemas, sizes and column sources of the tables and the
- * results of the checks, or `FAIL` with the error message.
+ * Builds the event for the end of a run. A `COMPLETE` event contains the schemas, sizes and column sources of the
+ * tables, and the results of the checks. A `FAIL` event contains the error message.
  */
 async function describeEnd(
   id: string,
@@ -122,7 +122,7 @@ function writeEvent(eventType: string, id: string, pipeline: WatchedPipeline, at
   };
 }
 
-/** Identifies the service only by its origin, because the rest of the address may be private. */
+/** Identifies the service by the origin of its address, because the rest of the address may be private. */
 function describeService({ source }: WatchedPipeline) {
   return { namespace: new URL(source.baseUrl).origin, name: 'price-and-product-data' };
 }

@@ -18,12 +18,12 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
   } catch (cause) {
     throw new PricelakeError('usage', `--metrics ${file}: its folder is not writable`, {}, { cause });
   }
-  // The collector ignores this name, so it never reads an incomplete file.
+  // The collector ignores files with such a name, so it never reads an incomplete file.
   const part = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
   return {
     end: async (run) => {
       const { pipeline } = run;
-      // If the lake can't be read, its metrics are omitted, and the error of the run explains why.
+      // If the lake can't be read, its metrics are omitted. The error of the run explains why it can't be read.
       const lake = pipeline === undefined ? undefined : await readLakeFigures(pipeline).catch(() => undefined);
       const text = writePrometheusText(describeMetrics(run, lake), { pipeline: pipeline?.name ?? '' });
       await replaceFile(file, text, part);
@@ -31,7 +31,7 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
   };
 }
 
-/** Lists the metrics of a run and its lake. A failed run has no metrics of rows and checks. */
+/** Lists the metrics of a run and its lake. A failed run has no metrics about rows and checks. */
 function describeMetrics(run: WatchedRun, lake: LakeFigures | undefined): Metric[] {
   const { report, endedAt, startedAt } = run;
   const gauge = (name: string, help: string, samples: Metric['samples']): Metric => ({ name, help, samples });
@@ -74,7 +74,10 @@ function describeMetrics(run: WatchedRun, lake: LakeFigures | undefined): Metric
   ];
 }
 
-/** Counts failed and passed checks per severity, including zeros, because a missing series doesn't trigger an alert. */
+/**
+ * Counts the failed and the passed checks of each severity. Includes counts of zero, because a missing time series
+ * doesn't trigger an alert.
+ */
 function countChecks(checks: RunReport['checks']): Metric['samples'] {
   if (checks.length === 0) return [];
   return (['gate', 'error', 'warn'] as const).flatMap((severity) => {
@@ -93,7 +96,10 @@ export interface Metric {
   samples: { labels?: Record<string, string>; value: number | bigint | boolean }[];
 }
 
-/** Formats metrics in the Prometheus text format 0.0.4. Each metric is a gauge, because every run starts at zero. */
+/**
+ * Formats metrics in the Prometheus text format 0.0.4. Every metric is a gauge, because each run starts with new
+ * values.
+ */
 export function writePrometheusText(metrics: readonly Metric[], common: Record<string, string>): string {
   return metrics
     .filter(({ samples }) => samples.length > 0)

@@ -11,10 +11,13 @@ import type { CliIo } from '../terminal-io.js';
 import { type LakeFigures, readLakeFigures } from './lake-figures.js';
 import type { RunObserver, WatchedRun } from './watch-run.js';
 
-/** Exit codes that aren't reported, because the next run continues the work or because a person stopped the run. */
+/**
+ * Exit codes for which no notice is sent, because the run succeeded, the next run continues its work, or a person
+ * stopped it.
+ */
 const NO_NEWS: readonly number[] = [EXIT.done, EXIT.locked, EXIT.temporary, EXIT.interrupted, EXIT.terminated];
 
-/** Notifies receivers when a run fails or is held, and when the lake is out of date or little of the budget is left. */
+/** Notifies receivers if a run fails or is held, if the lake is out of date, or if little of the budget is left. */
 export function openNotifier(flagged: readonly Receiver[], io: CliIo, env: NodeJS.ProcessEnv): RunObserver {
   let receivers = flagged;
   return {
@@ -24,7 +27,7 @@ export function openNotifier(flagged: readonly Receiver[], io: CliIo, env: NodeJ
     end: async (run) => {
       if (receivers.length === 0 || errorCodeOf(run.error) === 'stopped') return;
       const { pipeline, exitCode } = run;
-      // If the lake can't be read, nothing is reported about it, and the error of the run explains why.
+      // If the lake can't be read, no notices about it are sent. The error of the run explains why it can't be read.
       const lake = pipeline && (await readLakeFigures(pipeline).catch(() => undefined));
       const file = pipeline && (await findLakeMemory(pipeline.lake.path).catch(() => undefined));
       const find = ({ staleAfterMs }: Receiver) => [
@@ -80,7 +83,7 @@ function describeStale({ endedAt }: WatchedRun, lake: LakeFigures | undefined, s
   return [writeNotice({ key: 'stale', kind: 'stale', at: endedAt.toISOString(), text, facts })];
 }
 
-/** Reports a budget if less than a tenth of it is left. */
+/** Returns a notice for each kind of quota of which less than a tenth is left. */
 function describeBudget({ endedAt }: WatchedRun, lake: LakeFigures | undefined): Notice[] {
   const until = lake?.resetsAt?.toISOString() ?? null;
   return Object.entries(lake?.bounds ?? {}).flatMap(([what, bound]: [string, Bound | undefined]) => {

@@ -29,8 +29,8 @@ interface RunWatch {
 }
 
 /**
- * Runs `work` and then notifies the observers, even if `work` fails. Doesn't notify them if another run has locked the
- * lake.
+ * Runs `work`, and then tells the observers how the run ended, even if it failed. If another run has locked the lake,
+ * the observers aren't told.
  * @throws the error of `work` or, if `work` succeeded, the error of an observer
  */
 export async function watchRun(
@@ -55,7 +55,7 @@ export async function watchRun(
   };
   const report = await work(watch).catch(async (thrown: unknown) => {
     const error = signal.aborted ? signal.reason : thrown;
-    // The run's error takes precedence over observers' errors.
+    // An error of an observer is ignored here, because the error of the run takes precedence.
     if (errorCodeOf(error) !== 'lake_locked') await tell(exitCodeOf(error), undefined, error).catch(() => {});
     throw thrown;
   });

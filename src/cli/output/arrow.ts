@@ -6,12 +6,13 @@ import { valueToText } from '../../sql/value-json.js';
 import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 
-/** The number of rows in a record batch. DuckDB's chunks are so small that they would slow down readers. */
+/** The number of rows in a record batch. DuckDB's chunks have fewer rows, but small batches slow readers down. */
 const BATCH_ROWS = 65_536;
 
 /**
- * Writes an Arrow IPC stream with exact types. Types that Arrow doesn't have become strings. The schema's metadata
- * contains `attribution`, the license texts as a JSON array, and for a query, `source`.
+ * Writes an Arrow IPC stream with exact types. Values of types that Arrow doesn't have become strings. In the metadata
+ * of the schema, `attribution` is a JSON array of the license texts. For the result of a query, `source` describes what
+ * the rows depend on.
  */
 export async function writeArrow({ columns, batches, credits, source }: ResultSet, output: Output): Promise<bigint> {
   const fields = columns.map(({ name, type }) => toArrowField(name, type));
@@ -42,9 +43,12 @@ export async function writeArrow({ columns, batches, credits, source }: ResultSe
   return rows;
 }
 
-/** Collects the bytes of a batch, so that writing waits for the reader. The queue of the Arrow library is unbounded. */
+/**
+ * Collects the bytes of a batch, so that the caller can wait until the reader has taken them. The Arrow library itself
+ * would queue any number of bytes.
+ */
 class CollectingWriter extends arrow.RecordBatchStreamWriter {
-  // Declared without an initializer, which would run after the base constructor and discard what that wrote.
+  // This has no initializer. It would run after the base constructor and discard the bytes that the constructor wrote.
   declare private collected: Uint8Array[] | undefined;
 
   protected override _write(chunk: ArrayBufferView): this {
@@ -113,7 +117,7 @@ function buildArrowData(duckType: DuckDBType, values: readonly DuckDBValue[]): a
   return arrow.makeData({ type, length, nullCount, nullBitmap, data } as Parameters<typeof arrow.makeData>[0]);
 }
 
-/** Builds the values of a fixed-size type. NULL is stored as zero. */
+/** Builds the values of a column whose type has a fixed size. NULL is stored as zero. */
 function buildFixed(type: arrow.DataType, values: readonly DuckDBValue[]) {
   if (type instanceof arrow.Bool) return packBits(values.map((value) => value === true));
   if (type instanceof arrow.Int32) return Int32Array.from(values, (value) => Number(value ?? 0));
@@ -136,7 +140,9 @@ function readInstant(value: DuckDBValue): bigint {
 
 const LARGEST_DECIMAL = 10n ** 38n - 1n;
 
-/** Builds Decimal128 values: unscaled integers in two's complement, 16 bytes each, little-endian. */
+/**
+ * Builds Decimal128 values. Each is an unscaled integer of 16 bytes in two's complement, with the lowest byte first.
+ */
 function buildDecimals(values: readonly DuckDBValue[]): Uint32Array {
   const halves = new BigInt64Array(values.length * 2);
   for (const [i, value] of values.entries()) {

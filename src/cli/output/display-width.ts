@@ -1,4 +1,4 @@
-/** Created on first use, because creating it takes 8 ms. */
+/** This is created when it is first used, because creating it takes 8 ms. */
 let graphemes: Intl.Segmenter | undefined;
 /** Latin letters and common punctuation, which are one cell wide and don't combine with other characters. */
 const NARROW = /^[\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u202f\u2190-\u2193]*$/u;
@@ -16,7 +16,7 @@ export function measureWidth(text: string): number {
   return width;
 }
 
-/** Truncates text to at most `width` cells, ending with `…`. */
+/** Truncates a text that is wider than `width` cells, and ends it with `…`. */
 export function truncateToWidth(text: string, width: number): string {
   if (measureWidth(text) <= width) return text;
   let used = 0;
@@ -42,7 +42,8 @@ function measureGrapheme(grapheme: string): number {
 }
 
 /**
- * Wraps text at spaces to the terminal's width, indenting all lines except the first. Without a terminal, doesn't wrap.
+ * Wraps text at spaces to the width of the terminal. Indents all lines except the first. If `terminal` is undefined,
+ * returns the text unchanged.
  */
 export function wrapText(text: string, terminal: number | undefined, indent = ''): string {
   if (terminal === undefined) return text;
@@ -57,10 +58,11 @@ export function wrapText(text: string, terminal: number | undefined, indent = ''
   return lines.join(`\n${indent}`);
 }
 
-/** Formats text next to a label. Further lines of the text are aligned below its first line. */
+/** Formats a text to the right of a label, and wraps it. All lines of the text start in the same column. */
 export function hangText(label: string, text: string, terminal: number | undefined): string {
   const width = measureWidth(label);
-  // The label is replaced while wrapping, so that it isn't wrapped at its own spaces.
+  // While the text is wrapped, the label is replaced by a placeholder without spaces, so that no line breaks in the
+  // label.
   return label + wrapText(`${'x'.repeat(width)}${text}`, terminal, ' '.repeat(width)).slice(width);
 }
 

@@ -3,7 +3,7 @@ import { hasSystemCode } from '../../io/errors.js';
 import { explainOutputFault, replaceOutput } from '../../io/output-file.js';
 import { toTerminalText } from '../plain-text.js';
 
-/** Writes results to stdout or a file. It is not an error if the reader closes the pipe (`| head`). */
+/** Writes results to stdout or a file. If the reader closes the pipe, as `head` does, this is not an error. */
 export interface Output {
   /** Resolves to true when the bytes have been written, or to false if the reader has closed the pipe. */
   write(chunk: string | Uint8Array): Promise<boolean>;
@@ -14,9 +14,9 @@ export interface Output {
 }
 
 /**
- * Creates an output for a stream, which escapes control characters if the stream is a terminal. After EPIPE, writes are
- * ignored; any other error rejects the write.
- * @param name the stream's name in error messages
+ * Creates an output that writes to a stream. If the stream is a terminal, control characters are escaped. After the
+ * reader has closed the pipe (EPIPE), nothing more is written. Any other error rejects the promise of the write.
+ * @param name the name of the stream for error messages
  */
 export function createStreamOutput(
   stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number },
@@ -51,7 +51,10 @@ export function createStreamOutput(
   };
 }
 
-/** Writes text to a file or to stdout. With `--json` and no file, returns it as a member of the JSON object instead. */
+/**
+ * Writes text to a file or to stdout. With `--json` and no file, doesn't write the text, but returns it as a member of
+ * the JSON object.
+ */
 export async function writeText(
   text: string | Uint8Array,
   file: string | undefined,
@@ -65,7 +68,10 @@ export async function writeText(
 /** A stream whose window size may change. */
 export type Screen = NodeJS.WritableStream & { columns?: number; rows?: number };
 
-/** Returns the size of the terminal. Serial lines and some containers report no size or 0, so there is a default. */
+/**
+ * Returns the size of the terminal. Serial lines and some containers report no size or a size of 0. In that case,
+ * returns 80 columns and 24 rows.
+ */
 export function measureScreen({ columns, rows }: Pick<Screen, 'columns' | 'rows'>): { columns: number; rows: number } {
   const orUsual = (cells: number | undefined, usual: number) => (cells !== undefined && cells > 0 ? cells : usual);
   return { columns: orUsual(columns, 80), rows: orUsual(rows, 24) };

@@ -15,14 +15,14 @@ export interface ChartOptions {
 const ROWS = 8;
 const WIDTH_ELSEWHERE = 110;
 const LEAST_CELLS = 8;
-/** If the highest price is more than this many times the lowest price, the scale is logarithmic. */
+/** The scale is logarithmic if the highest price divided by the lowest price is more than this. */
 const WIDE_RANGE = 8;
 const MARKS = { range: '░', median: '━' } as const;
 
 /**
- * Draws a chart with a band from the lowest to the highest price of each day and a line for the median. Days without
- * prices are undefined. If there are more days than columns, adjacent days share a column. Returns an empty string if
- * there are no prices.
+ * Draws a chart of a product's prices. A band extends from the lowest to the highest price of each day, and a line
+ * shows the median. Days without prices are undefined. If there are more days than columns, several adjacent days share
+ * a column. Returns an empty string if there are no prices.
  */
 export function drawPriceChart(days: readonly (DayPrices | undefined)[], options: ChartOptions): string {
   const priced = days.filter((day) => day !== undefined);
@@ -43,7 +43,7 @@ export function drawPriceChart(days: readonly (DayPrices | undefined)[], options
   return `${[...lines, axis, ' '.repeat(margin + 2) + spreadLabels(labels, cells.length)].join('\n')}\n`;
 }
 
-/** Returns a function that converts a price to its row, which is 0 for the highest price. */
+/** Returns a function that converts a price to a row of the chart. The highest price is in row 0. */
 function createScale(lowest: number, highest: number): (price: number) => number {
   if (lowest === highest) return () => ROWS / 2;
   const scale = highest > WIDE_RANGE * lowest && lowest > 0 ? Math.log : (price: number) => price;
@@ -57,7 +57,7 @@ function markAt(cell: DayPrices | undefined, row: number, rowOf: (price: number)
   return rowOf(cell.max) <= row && row <= rowOf(cell.min) ? MARKS.range : ' ';
 }
 
-/** Merges adjacent days until at most `most` remain. The median is that of the last day. */
+/** Merges adjacent days into groups, so that at most `most` groups remain. A group has the median of its last day. */
 function joinDays(days: readonly (DayPrices | undefined)[], most: number): (DayPrices | undefined)[] {
   const size = Math.ceil(days.length / most);
   return Array.from({ length: Math.ceil(days.length / size) }, (_, i) => {
@@ -69,7 +69,7 @@ function joinDays(days: readonly (DayPrices | undefined)[], most: number): (DayP
   });
 }
 
-/** Puts one label at each end, or only the last label if both don't fit. */
+/** Puts a label at each end of the axis. If there isn't room for both labels, puts only the last one there. */
 function spreadLabels({ first, last }: ChartOptions['labels'], cells: number): string {
   const gap = cells - first.length - last.length;
   return first === last || gap < 1 ? last : first + ' '.repeat(gap) + last;

@@ -9,7 +9,7 @@ import {
 import { valueToText } from '../../sql/value-json.js';
 import { RawJson } from '../json-text.js';
 
-/** Converts a DuckDB value to a report value: exact, and as close to its type as JSON allows. */
+/** Converts a DuckDB value to a value for a report. Keeps all digits of numbers, and the type if JSON has it. */
 export function toReportValue(value: DuckDBValue | undefined): unknown {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
@@ -23,7 +23,7 @@ export function toReportValue(value: DuckDBValue | undefined): unknown {
   return valueToText(value);
 }
 
-/** Converts a row to a map whose keys are column names, which are printed unchanged. */
+/** Converts a row to a map. Its keys are the column names, which `--json` prints unchanged. */
 export const toReportRow = (names: readonly string[], row: readonly DuckDBValue[]): Map<string, unknown> =>
   new Map(names.map((name, at) => [name, toReportValue(row[at])]));
 

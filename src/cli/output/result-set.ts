@@ -13,7 +13,10 @@ import { type Rows, runWhole } from '../../sql/whole-result.js';
 import type { OpenedLake } from '../read-lake.js';
 import type { Format } from '../shared-options.js';
 
-/** Datatypes in W3C's "Metadata Vocabulary for Tabular Data" for DuckDB types. Types not listed here become strings. */
+/**
+ * The datatype of each DuckDB type in W3C's "Metadata Vocabulary for Tabular Data". Types that aren't listed here are
+ * described as strings.
+ */
 export const DATATYPES = new Map<DuckDBTypeId, string>([
   [DuckDBTypeId.BOOLEAN, 'boolean'],
   [DuckDBTypeId.TINYINT, 'integer'],
@@ -37,11 +40,11 @@ export const DATATYPES = new Map<DuckDBTypeId, string>([
 export interface ResultColumn {
   name: string;
   type: DuckDBType;
-  /** A narrow terminal omits the column with the highest rank first. By default, the rank is the column's position. */
+  /** A narrow terminal omits the column with the highest rank first. Defaults to the column's position. */
   rank?: number;
 }
 
-/** A result as SQL, for formats that DuckDB writes itself. */
+/** A result in the form of SQL, which formats need for which DuckDB itself writes the file. */
 export interface ResultSql {
   db: Pick<Database, 'row'>;
   /** The part of the query that follows FROM. */
@@ -50,26 +53,29 @@ export interface ResultSql {
   scratch: string;
 }
 
-/** A result as rows of exact DuckDB values. */
+/** A result in the form of rows of exact DuckDB values. */
 export interface ResultSet {
   columns: ResultColumn[];
-  /** Can be iterated once. Iterating throws the error of the statement. */
+  /** The rows, which can be iterated only once. If the statement fails, the iteration throws its error. */
   batches: AsyncIterable<DuckDBValue[][]>;
-  /** License texts that must accompany the data. */
+  /** The license texts that must be included with the data. */
   credits: string[];
   relation?: ResultSql | undefined;
-  /** The versions, settings and SQL that determine the rows, as JSON. */
+  /** Describes what the rows depend on, as JSON. It includes the versions, settings and SQL. */
   source?: string | undefined;
-  /** Members of the JSON object that describe the rows. */
+  /** Other members of the JSON object, which describe the rows. */
   facts?: Readonly<Record<string, unknown>>;
 }
 
-/** Chooses and formats the columns of a table for people. Columns without a heading aren't shown. */
+/** Defines which columns a table for people shows, and how. Columns without a heading aren't shown. */
 export interface ForPeople {
   headings: Record<string, string>;
-  /** Columns that a narrow terminal omits last, most important first. The other columns are omitted from the end. */
+  /**
+   * The most important columns, most important first. A narrow terminal first omits all other columns, from last to
+   * first.
+   */
   kept?: readonly string[];
-  /** Formats a value. `read` returns other values in the same row by column name. */
+  /** Formats the value of a column. `read` returns the value of another column in the same row. */
   show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue;
 }
 
@@ -92,7 +98,7 @@ export function selectColumns(result: ResultSet, { headings, kept: first = [], s
   return { columns, batches: pickAll(), credits: result.credits };
 }
 
-/** A statement, and an expression for FROM that selects the rows of this statement. */
+/** A statement, with an expression for the FROM clause of another statement that selects the same rows. */
 export interface Select {
   connection: DuckDBConnection;
   statement: DuckDBPreparedStatement;
@@ -102,20 +108,20 @@ export interface Select {
 /** The output format, and whether rows are written to a file. */
 export interface Destination {
   format: Format;
-  /** True for a file, which is replaced only after the last row has been written. */
+  /** True if the rows are written to a file. The file is replaced only after the last row has been written. */
   isFile: boolean;
 }
 
-/** The maximum number of rows in a table for people. A note below a longer result says that rows are missing. */
+/** The maximum number of rows in a table for people. If the result has more rows, a note below the table says so. */
 export const MOST_TABLE_ROWS = 1000;
 
-/** Results with more rows than this are written while their query is running. */
+/** A result with more rows than this is written to stdout while its query is still running. */
 const MOST_HELD_ROWS = 1_000_000;
 
 /**
- * Reads the rows of a statement. Returns no rows for Parquet, because DuckDB writes the file itself. For stdout, a
- * result of moderate size is buffered before its first row is written, so that neither an error nor a deleted file can
- * truncate the output.
+ * Reads the rows of a statement. For Parquet, returns no rows, because DuckDB writes the file itself. For stdout, a
+ * result of moderate size is buffered before its first row is written. Then neither an error nor a file that another
+ * process deletes can cut off the output.
  */
 export async function readStatement(
   { connection, statement, from }: Select,
@@ -132,7 +138,9 @@ export async function readStatement(
   return { columns, batches: readRows(isWhole ? held : streamed, columns.length) };
 }
 
-/** Reads the rows of a statement that can't be a subquery, such as EXPLAIN, into memory. */
+/**
+ * Reads all rows of a statement into memory. This also works for a statement that can't be a subquery, such as EXPLAIN.
+ */
 export async function readInMemory(
   statement: Pick<DuckDBPreparedStatement, 'run'>,
 ): Promise<Pick<ResultSet, 'columns' | 'batches'>> {
@@ -142,7 +150,7 @@ export async function readInMemory(
   return { columns, batches: readRows(rows, columns.length) };
 }
 
-/** Returns the columns with unique names: `id`, `id:1`. */
+/** Returns the columns of a statement. Makes repeated names unique, for example as `id` and `id:1`. */
 function readColumns(statement: DuckDBPreparedStatement): ResultColumn[] {
   const seen = new Map<string, number>();
   return Array.from({ length: statement.columnCount }, (_, i) => {
@@ -161,7 +169,7 @@ async function* readRows({ chunks }: Rows, columns: number): ResultSet['batches'
   }
 }
 
-/** Removes those `names` from the headings whose columns contain only NULL in the whole table. */
+/** Returns the headings without those of the columns in `names` that contain only NULL. */
 export async function withoutEmpty<Headings extends Record<string, string>>(
   db: Database,
   table: string,
@@ -173,7 +181,7 @@ export async function withoutEmpty<Headings extends Record<string, string>>(
   return Object.fromEntries(Object.entries(headings).filter(([name]) => row?.[name] !== 0n)) as Partial<Headings>;
 }
 
-/** Reads all rows of a session's table, and the credits that a query selects as `text`. */
+/** Reads all rows of a table. The query `creditsSql` selects the license texts for them in a column named `text`. */
 export async function readTableResult(
   { db, scratch }: Pick<OpenedLake, 'db' | 'scratch'>,
   table: string,

@@ -1,19 +1,25 @@
 import { formatCount } from '../../formats/count.js';
 import { measureWidth, truncateToWidth, wrapText } from './display-width.js';
 
-/** A column's heading. Cells are left-aligned, or right-aligned if the heading is a pair. */
+/** The heading of a column. If it is a pair, the column is right-aligned. Otherwise, it is left-aligned. */
 export type Column = string | readonly [heading: string, align: 'right'];
 
 export const right = (heading: string): Column => [heading, 'right'];
 
 const GAP = '  ';
-/** The minimum width of a column whose cells are single words, such as ids and dates. A GTIN has at most 14 digits. */
+/** The minimum width of a column with single words, such as ids and dates. A GTIN has at most 14 digits. */
 const LEAST_WORD = 14;
-/** The minimum width of a column of longer text. */
+/** The minimum width of a column with texts of several words. */
 const LEAST_TEXT = 12;
-/** The minimum width of the first column of longer text, which identifies the row. It is a third of a wide terminal. */
+/**
+ * The minimum width of the first column with texts of several words, because it identifies the row. On a wide terminal,
+ * the minimum is a third of the terminal's width.
+ */
 const LEAST_FIRST_TEXT = 24;
-/** The first column of longer text may have at most this rank, so that only one column, such as a date, precedes it. */
+/**
+ * The first column with texts of several words gets this minimum only if its rank isn't higher than this. Then at most
+ * one other column, such as a date, precedes it.
+ */
 const LAST_FIRST_RANK = 1;
 /** "First strong isolate" and "pop directional isolate" keep right-to-left text from reordering adjacent cells. */
 const ISOLATE = ['\u2068', '\u2069'] as const;
@@ -22,9 +28,10 @@ const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Sc
 type Cell = string | number | bigint;
 
 /**
- * Formats plain text as a table with a header. If the terminal is too narrow, it first omits columns that are empty in
- * all rows, then those with the highest rank, and lists them below the table. Then it truncates the widest columns, and
- * the first column of longer text the least. Right-aligned columns contain numbers and are never truncated.
+ * Formats plain text as a table with a header. If the terminal is too narrow, the columns that are empty in all rows
+ * are omitted first, then the columns with the highest rank. The omitted columns are listed below the table. If the
+ * rest is still too wide, the widest columns are truncated. Right-aligned columns contain numbers and are never
+ * truncated.
  */
 export function layOutTable(
   columns: readonly Column[],
@@ -68,7 +75,7 @@ interface MeasuredColumn {
   rank: number;
   cells: readonly string[];
   width: number;
-  /** The width that the column may be truncated to. */
+  /** The minimum width to which the column may be truncated. */
   least: number;
 }
 
@@ -86,7 +93,7 @@ function measureColumn(heading: string, isRight: boolean, rank: number, cells: r
   return { heading, isRight, rank, cells, width, least: isRight ? width : Math.min(width, least) };
 }
 
-/** Chooses the columns that fit once their text is truncated. Keeps at least one column. */
+/** Chooses the columns that fit if their texts are truncated as far as possible. Keeps at least one column. */
 function chooseColumns(all: readonly MeasuredColumn[], terminal: number) {
   const isEmpty = ({ cells }: MeasuredColumn) => cells.length > 0 && cells.every((cell) => cell === '');
   const isTooWide = (some: readonly MeasuredColumn[]) => sumWidths(some.map(({ least }) => least)) > terminal;

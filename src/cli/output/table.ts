@@ -8,12 +8,15 @@ import type { Output } from './output.js';
 import { MOST_TABLE_ROWS as MOST_ROWS, type ResultSet } from './result-set.js';
 import { layOutTable, right } from './table-layout.js';
 
-/** The maximum cell width if the output is not a terminal, because people also read logs and emails. */
+/**
+ * The maximum width of a cell if the output is not a terminal. Texts are truncated even then, because people also read
+ * logs and emails.
+ */
 const MOST_CELLS = 48;
 
 /**
- * Writes a table that fits the terminal, with control characters removed from the data. If the output is not a
- * terminal, long text is truncated, except credits.
+ * Writes a table that fits the terminal. Removes control characters from the data. If the output is not a terminal,
+ * long texts are truncated, except license texts.
  */
 export async function writeTable({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
   const shown = columns.map(({ name, type }) => (isNumberType(type) ? right(toPlainLine(name)) : toPlainLine(name)));
@@ -35,7 +38,7 @@ export async function writeTable({ columns, batches, credits }: ResultSet, outpu
   return BigInt(rows.length);
 }
 
-/** Writes a table followed by the credits of its data. */
+/** Writes a table, followed by the license texts of its data. */
 export async function writeCreditedTable(result: ResultSet, output: Output): Promise<bigint> {
   const rows = await writeTable(result, output);
   const lines = result.credits.map((text) => `${hangText('  ', toPlainLine(text), output.columns)}\n`).join('');
@@ -44,7 +47,7 @@ export async function writeCreditedTable(result: ResultSet, output: Output): Pro
   return rows;
 }
 
-/** Returns a function that formats the cells of a row, with amounts rounded to cents and doubles to useful digits. */
+/** Returns a function that formats the cells of a row. It rounds doubles, and amounts that are computed from prices. */
 function formatRow(columns: ResultSet['columns']): (row: readonly DuckDBValue[]) => string[] {
   const currency = columns.findIndex(({ name }) => name === 'currency');
   const show = (name: string, value: DuckDBValue, row: readonly DuckDBValue[]) =>
@@ -55,7 +58,7 @@ function formatRow(columns: ResultSet['columns']): (row: readonly DuckDBValue[])
 export const formatCell = (value: DuckDBValue): string =>
   value === null || value === undefined ? '' : toPlainLine(valueToText(value));
 
-/** Formats the sample of a check, which is a JSON array of objects, as a table. */
+/** Formats the sample of a check as a table. A sample is a JSON array of objects. */
 export function layOutSample(sample: string, terminal: number | undefined): string {
   const rows = parse(sample) as Record<string, unknown>[];
   const names = Object.keys(rows[0] ?? {});
@@ -69,7 +72,9 @@ export function layOutSample(sample: string, terminal: number | undefined): stri
 
 const isNumber = (value: unknown) => isLosslessNumber(value);
 
-/** Formats a value of a sample. A number with four decimals is an amount; only amounts have trailing zeros. */
+/**
+ * Formats a value of a sample. A number with exactly four decimals is an amount, and only amounts have trailing zeros.
+ */
 function showValue(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (!isLosslessNumber(value)) return typeof value === 'string' ? value : (stringify(value) ?? '');

@@ -5,8 +5,8 @@ import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 
 /**
- * Writes CSV according to RFC 4180. NULL is an empty field, and an empty string is `""`. Data is written unchanged,
- * even if a spreadsheet would read it as a formula. Control characters are escaped only on a terminal.
+ * Writes CSV according to RFC 4180. NULL becomes an empty field, and an empty string becomes `""`. Text isn't changed,
+ * even if a spreadsheet would interpret it as a formula. On a terminal, control characters are escaped.
  */
 export async function writeCsv(result: ResultSet, output: Output): Promise<bigint> {
   const show = output.columns === undefined ? (text: string) => text : escapeControls;
@@ -20,7 +20,7 @@ export async function writeCsv(result: ResultSet, output: Output): Promise<bigin
   return writeBatches(result, output, (batch) => batch.map(formatRow).join(''));
 }
 
-/** Writes a JSON array of objects, one row per line. Numbers are exact, even beyond 2^53. */
+/** Writes a JSON array with one row per line, each as an object. Numbers are exact, even beyond 2^53. */
 export async function writeJson(result: ResultSet, output: Output): Promise<bigint> {
   await output.write('[\n');
   const rows = await writeRows(result, output, ',\n');
@@ -34,7 +34,7 @@ export async function writeNdjson(result: ResultSet, output: Output): Promise<bi
   return rows;
 }
 
-/** Writes rows as JSON objects, with a separator between them. */
+/** Writes each row as a JSON object, with the separator between rows. */
 export function writeRows(result: ResultSet, output: Output, separator: string): Promise<bigint> {
   const names = result.columns.map(({ name }) => name);
   return writeBatches(result, output, (batch, isFirst) => {
@@ -43,7 +43,7 @@ export function writeRows(result: ResultSet, output: Output, separator: string):
   });
 }
 
-/** Writes one batch at a time until the last row, or until the reader closes the pipe. Returns the number of rows. */
+/** Writes the batches one after another. Stops early if the reader closes the pipe. Returns the number of rows. */
 async function writeBatches(
   { batches }: ResultSet,
   output: Output,

@@ -15,18 +15,18 @@ import { DATATYPES, type Destination, type ForPeople, type ResultSet, selectColu
 import { writeCreditedTable } from './table.js';
 import { writeCsv, writeJson, writeNdjson, writeRows } from './text-formats.js';
 
-/** A command's options for the format and destination of its rows. */
+/** The options of a command that set the format and the destination of its rows. */
 export interface ResultRequest {
   format?: Format | undefined;
-  /** The file to write to; default stdout. */
+  /** The file to write to. Defaults to stdout. */
   output?: string | undefined;
 }
 
 const CREDITED: readonly Format[] = ['table', 'arrow', 'parquet'];
 
 /**
- * Writes a result to stdout or a file or, with `--json` and no file, as members of the JSON object. Returns the report
- * for that object, or undefined if the object has already been written. `forPeople` chooses the columns of a table.
+ * Writes a result to a file or to stdout. With `--json` and no file, writes the rows as a member of the JSON object,
+ * and returns undefined. Otherwise, returns the report for the JSON object. `forPeople` chooses the columns of a table.
  */
 export async function writeResult(
   whole: ResultSet,
@@ -48,7 +48,7 @@ export async function writeResult(
   return { rows, file, format, attribution: credits, metadata, ...facts };
 }
 
-/** Returns the format and destination of the rows. Rows in the JSON object are always written as JSON. */
+/** Returns the format and the destination of the rows. In the JSON object, rows are always in JSON. */
 export function findDestination({ format = 'table', output }: ResultRequest, { json }: CommandContext): Destination {
   const isFile = output !== undefined;
   return { format: json && !isFile ? 'json' : format, isFile };
@@ -58,9 +58,9 @@ export const isForEyes = ({ format = 'table' }: ResultRequest, { json }: Command
   !json && format === 'table';
 
 /**
- * Checks the format and destination before anything is read.
+ * Checks the format and the destination. Commands call this before they read any data.
  * @throws PricelakeError `usage` if both `--json` and a format would write to stdout, if binary data would be written
- * to a terminal, or if the file can't be written
+ *   to a terminal, or if the file can't be written
  */
 export async function requireDestination(
   { format, output: file }: ResultRequest,
@@ -86,7 +86,7 @@ async function* stopOnAbort(batches: ResultSet['batches'], signal: AbortSignal):
   }
 }
 
-/** Streams the JSON object, so that a large result is never completely in memory. */
+/** Writes the JSON object in pieces, so that a large result is never completely in memory. */
 async function writeJsonLine(result: ResultSet, output: Output): Promise<undefined> {
   const columns = result.columns.map(({ name, type }) => ({ name, type: String(type) }));
   const head = toJsonText(renameMembers({ ok: true, ...result.facts, columns }));
@@ -95,7 +95,7 @@ async function writeJsonLine(result: ResultSet, output: Output): Promise<undefin
   await output.write(`],"row_count":${rows},"attribution":${toJsonText(result.credits)}}\n`);
 }
 
-/** Writes a result and returns the number of rows. Stops early if the reader closes the pipe. */
+/** Writes a result in one format, and returns the number of rows. Stops early if the reader closes the pipe. */
 type WriteFormat = (result: ResultSet, output: Output) => Promise<bigint>;
 
 const WRITERS: Record<Exclude<Format, 'parquet'>, WriteFormat> = {
@@ -129,10 +129,14 @@ export async function writeFormat(
   });
 }
 
-/** Writes Parquet with DuckDB, so that no row passes through JavaScript. The metadata has `attribution` as JSON. */
+/**
+ * Writes a Parquet file with DuckDB, so that no row passes through JavaScript. In the metadata of the file,
+ * `attribution` is a JSON array of the license texts.
+ */
 async function writeParquet({ columns, credits, relation, source }: ResultSet, path: string): Promise<bigint> {
   if (relation === undefined) throw new TypeError("this result can't be written as Parquet");
-  // DuckDB would write 128-bit integers, such as sums of BIGINT, as DOUBLE. DECIMAL keeps them exact.
+  // DuckDB would write 128-bit integers as DOUBLE, which would round them. A sum of BIGINT values has this type. As
+  // DECIMAL, they stay exact.
   const wide = columns
     .filter(({ type }) => type.typeId === DuckDBTypeId.HUGEINT || type.typeId === DuckDBTypeId.UHUGEINT)
     .map(({ name }) => `CAST(${quoteIdentifier(name)} AS DECIMAL(38, 0)) AS ${quoteIdentifier(name)}`);
@@ -159,8 +163,8 @@ async function streamParquet(result: ResultSet, output: Output): Promise<bigint>
 }
 
 /**
- * Writes license texts and column types to `<file>-metadata.json`, as defined by W3C's CSV on the Web, because CSV and
- * JSON have no place for metadata that every parser ignores. Returns the path.
+ * Writes license texts and column types to `<file>-metadata.json`, in the format of W3C's CSV on the Web. CSV and JSON
+ * files themselves have no place for metadata that every parser ignores. Returns the path.
  */
 async function writeMetadata(file: string, format: Format, { columns, credits }: ResultSet): Promise<string> {
   const path = `${file}-metadata.json`;

@@ -31,7 +31,7 @@ export const runPlan = z.object({
   unfinished: z.object({ runId: z.string(), held: z.array(z.string()) }).optional(),
 });
 
-/** Result of `plan`: the next run, or with `--all` the next run of each shard. */
+/** The result of `plan`. It describes the next run or, with `--all`, the next run of each shard. */
 export const planResult = z.union([
   runPlan,
   z.object({
@@ -48,7 +48,7 @@ export const planResult = z.union([
 const TYPES: Partial<Record<Column['type'], z.ZodType>> = { BIGINT: int64, DOUBLE: z.number(), BOOLEAN: z.boolean() };
 const json = raw(z.unknown());
 
-/** Columns of the runs table for which `--json` prints a different type than their SQL type suggests. */
+/** Columns of the runs table that `--json` prints with a different type than their SQL type suggests. */
 const OTHERS = {
   ...{ cursor_from: z.string().nullable(), cursor_to: z.string().nullable(), difference_columns: json },
   ...{ sample_differences: json, product_differences: json, facet_differences: json, schema_drift: json },
@@ -62,7 +62,7 @@ function readLedger(): Record<string, z.ZodType> {
   return { ...Object.fromEntries(columns), ...OTHERS };
 }
 
-/** Result of `sync`: the run's row in the runs table, and its checks. */
+/** The result of `sync`. It consists of the run's row in the runs table and the results of the checks. */
 export const runResult = z.object({
   ...readLedger(),
   published: z.boolean(),

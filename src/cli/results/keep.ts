@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { int64 } from './kinds.js';
 
-/** Result of `verify`: for each proof, how much it checked and what it found. */
+/** The result of `verify`. For each proof, it states how much was checked and what was found. */
 export const verifyResult = z.object({
   lake: z.string(),
   proofs: z.array(
@@ -57,8 +57,8 @@ const file = z.object({
 const wholeFile = z.object({ ...file.shape, missing_columns: z.array(z.string()) });
 
 /**
- * Result of `deliver manifest`: the files in a version, or the files added since a version. With a loader's format, the
- * result also has the text for the loader.
+ * The result of `deliver manifest`. It lists the files of a version, or the files added since a version. If the user
+ * chose the format of a loader, it also includes the text for the loader.
  */
 export const manifestResult = z.object({
   table: z.string(),
@@ -90,7 +90,7 @@ export const manifestResult = z.object({
 
 const loadedTable = z.object({ table: z.string(), since: int64.nullable(), run: int64, rows: int64 });
 
-/** Result of `deliver load`: the SQL statements or, with `--execute`, the loaded rows. */
+/** The result of `deliver load`. It contains the SQL statements or, with `--execute`, the number of loaded rows. */
 export const loadResult = z.union([
   z.object({
     warehouse: z.string(),

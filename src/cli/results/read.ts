@@ -17,7 +17,7 @@ const openRun = z.object({
   landed,
 });
 
-/** Result of `status`: the lake's contents, pending work, and the quota left this month. */
+/** The result of `status`. It describes the lake's contents, pending work, and the quota that is left this month. */
 export const statusResult = z.object({
   lake: z.string(),
   published: z.boolean(),
@@ -47,7 +47,7 @@ export const statusResult = z.object({
   brokenExports: z.array(
     z.object({
       ...{ name: z.string(), runs: z.number(), rows: int64, at: time, reason: z.string() },
-      /** Undefined for a format that can't be read. */
+      /** `format` is set if the export's format couldn't be read. Such an export has no `retryAt`. */
       ...{ format: z.string().optional(), retryAt: time.optional() },
     }),
   ),
@@ -85,14 +85,14 @@ export const checkList = z.array(
 export const checkResult = z.object({ checks: checkList });
 
 const credits = z.array(z.string());
-/** Rows in the JSON object. `--format` affects them only together with `--output`. */
+/** The rows, if they are printed as part of the JSON object. `--format` has no effect on them. */
 const rows = z.object({
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   rows: z.array(row),
   rowCount: int64,
   attribution: credits,
 });
-/** Rows that were written to a file. */
+/** The report on rows that were written to a file. */
 const written = z.object({
   rows: int64,
   file: z.string(),
@@ -101,7 +101,7 @@ const written = z.object({
   metadata: z.string().optional(),
 });
 
-/** Result of `spread`: rows in the JSON object, or in a file. */
+/** The result of `spread`. The rows are in the JSON object or in a file. */
 export const rowsResult = z.union([rows, written]);
 
 const counted = {
@@ -110,13 +110,17 @@ const counted = {
   runs: z.array(z.string()),
 };
 
-/** Result of `deliver changes`: the rows, and the two table versions between which they changed. */
+/**
+ * The result of `deliver changes`. It includes the rows, and the two versions of the table between which they changed.
+ */
 export const changesResult = z.union([
   z.object({ ...rows.shape, ...counted }),
   z.object({ ...written.shape, ...counted }),
 ]);
 
-/** A line of the price list. With `--compliance` it also has a shop and a period; with `--suggest` it has no alarm. */
+/**
+ * A line of the price list. With `--compliance`, it also has a shop and a period. With `--suggest`, it has no alarm.
+ */
 const watchedRow = z
   .object({
     alarms: int64.nullable(),
@@ -127,10 +131,13 @@ const watchedRow = z
   .partial()
   .catchall(anyValue);
 
-/** Result of `watch`: the whole table, in the JSON object or in a file. */
+/** The result of `watch`. The complete table is in the JSON object or in a file. */
 export const watchResult = z.union([z.object({ rows: z.array(watchedRow), attribution: credits }), written]);
 
-/** Result of `query`: rows; with `--explain-source`, their source; with `--analysis` alone, the list of analyses. */
+/**
+ * The result of `query`, which is usually rows. With `--explain-source`, it describes what the rows depend on. With
+ * `--analysis` and no name, it lists the analyses.
+ */
 export const queryResult = z.union([
   rows,
   written,
@@ -186,7 +193,7 @@ export const reportResult = z.object({
   attribution: credits,
 });
 
-/** Printed when the server starts listening. */
+/** The JSON object that a server prints when it starts listening. */
 export const serverResult = z.object({ url: z.string() });
 export const schemaResult = z.object({
   tables: z.array(z.string()),

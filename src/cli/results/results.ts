@@ -26,7 +26,10 @@ import {
 } from './read.js';
 import { whyResult } from './why.js';
 
-/** Schemas of each command's JSON object, without `ok`. Servers print their object when they start listening. */
+/**
+ * The schema of each command's JSON object, without the member `ok`. A server prints its object when it starts
+ * listening.
+ */
 export const RESULTS: Readonly<Record<string, z.ZodType>> = {
   ...{ demo: demoResult, init: initResult, doctor: doctorResult, plan: planResult, sync: syncResult },
   ...{ check: checkResult, spread: rowsResult, watch: watchResult, query: queryResult },
@@ -43,10 +46,10 @@ export const RESULTS: Readonly<Record<string, z.ZodType>> = {
   ...{ help: helpResult },
 };
 
-/** Commands whose JSON object has no `ok`. */
+/** The commands whose JSON object has no member `ok`. */
 export const SERVERS: readonly string[] = ['explore', 'webhook', 'sandbox'];
 
-/** Lists the JSON Schemas of what `--json` prints, keyed by file name. */
+/** Returns the JSON Schema of the JSON object that each command prints. The keys are file names. */
 export function listOutputSchemas(): Record<string, Record<string, unknown>> {
   const all = Object.entries(RESULTS).map(([name, result]) => {
     const whole = SERVERS.includes(name) ? result : addOk(result);

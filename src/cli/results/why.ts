@@ -22,7 +22,7 @@ const value = z.object({
   note: z.string().optional(),
 });
 
-/** Result of `why`: where the values of a row came from. */
+/** The result of `why`. It states where the values of a row came from. */
 export const whyResult = z.object({
   table: z.string(),
   key: z.string(),

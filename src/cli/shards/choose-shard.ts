@@ -7,15 +7,15 @@ import { ShareLedger } from './share-ledger.js';
 
 export const shardPath = (lakePath: string, name: string): string => join(lakePath, name);
 
-/** Finds the name of the shard whose lake is in the folder. */
+/** Returns the name of the shard whose lake is in the folder, or undefined if there is no such shard. */
 export function findShard({ source, lake }: Pipeline, folder: string): string | undefined {
   const names = Object.keys(source.shards ?? {});
   return names.find((name) => resolve(shardPath(lake.path, name)) === resolve(folder));
 }
 
 /**
- * Returns the pipeline of one shard, with its datasets, its lake in a subfolder of `lake.path` (and of the remote), and
- * its share of the budget. Returns a pipeline without shards unchanged.
+ * Returns the pipeline of one shard. It has only the shard's datasets and its share of the budget. Its lake is in a
+ * subfolder of `lake.path`, and in a subfolder of the remote. A pipeline without shards is returned unchanged.
  * @throws PricelakeError `usage` if the pipeline has shards and the name is missing, or if the name isn't a shard
  */
 export async function chooseShard(pipeline: Pipeline, name: string | undefined): Promise<Pipeline> {
@@ -47,13 +47,16 @@ function refuseName(file: string, shards: Shards | undefined, name: string | und
   return new PricelakeError('usage', what, { hint: `Choose one with --dataset: ${names}.` });
 }
 
-/** Appends `/name` to the prefix of a remote address such as `s3://bucket/prefix?endpoint=…`. */
+/** Appends `/name` to the path of a remote address such as `s3://bucket/prefix?endpoint=…`. */
 function addToPrefix(remote: string, name: string): string {
   const [address = '', ...query] = remote.split('?');
   return [`${address.replace(/\/$/u, '')}/${name}`, ...query].join('?');
 }
 
-/** Returns the shard's share of the budget, from 0 to 1. Shards without their own share divide the rest equally. */
+/**
+ * Returns the share of the budget that a shard may use, from 0 to 1. Shards for which no share is set divide the rest
+ * equally.
+ */
 export function findPart(shards: Shards, name: string): number {
   const own = shards[name]?.budget;
   if (own !== undefined) return own / 100;

@@ -15,15 +15,15 @@ import { chooseShard } from './choose-shard.js';
 export interface ShardEstimate extends Omit<RunEstimate, 'refusal'> {
   shard: string;
   lake: string;
-  /** Why the run would refuse to start or would stop early. */
+  /** The reason why the run would refuse to start or would stop early. Undefined if it would do neither. */
   refusal: { code: string; message: string } | undefined;
 }
 
 /** Listings that are in the datasets of several shards. A first copy pays for such a listing once in each shard. */
 export interface Overlap {
-  /** The sum of the listings in all shards' datasets. */
+  /** The sum of the numbers of listings in all datasets of all shards. */
   counted: bigint;
-  /** The minimum and maximum number of listings that are paid for more than once. */
+  /** The minimum and the maximum of the number of listings that are paid for more than once. */
   least: bigint;
   most: bigint;
 }
@@ -36,7 +36,7 @@ export interface ShardPlans {
 
 type Planning = Pick<CommandContext, 'io' | 'signal'> & { caps: RunCaps; isReconcile: boolean };
 
-/** Estimates the next run of each shard, and counts the listings that shards have in common. */
+/** Estimates the next run of each shard, and counts the listings that several shards have in common. */
 export async function estimateShards(pipeline: Pipeline, planning: Planning): Promise<ShardPlans> {
   const { shards } = pipeline.source;
   if (shards === undefined) {
@@ -58,11 +58,11 @@ export async function estimateShards(pipeline: Pipeline, planning: Planning): Pr
 }
 
 /**
- * Counts the listings that are in several datasets. The service returns such a listing once for each dataset, because
- * the API's filters can select a dataset but not exclude one (API §4, /items). The service reports a count for each
- * dataset, and a count of everything that the key can read. If the shards cover all datasets, the difference between
- * the sum and that count is the overlap. Otherwise, the datasets together have at most the sum of their listings, and
- * at least as many as the largest dataset.
+ * Counts the listings that are in several datasets. The service returns such a listing once for each of these datasets,
+ * because the API's filters can select a dataset but not exclude one (API §4, /items). The service reports the number
+ * of listings in each dataset, and the number of all listings that the key can read. If the shards cover all datasets,
+ * the overlap is the sum of the former minus the latter. Otherwise, only bounds are known. All datasets together have
+ * at least as many listings as the largest dataset, and no more than the key can read.
  */
 async function countOverlap(pipeline: Pipeline, datasets: readonly bigint[], planning: Planning): Promise<Overlap> {
   const client = createClient({ ...pipeline.source, signal: planning.signal }, planning.io);

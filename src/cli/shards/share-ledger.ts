@@ -6,7 +6,7 @@ import type { BudgetShare, ShareUse } from '../../plan/budget-share.js';
 import { toJsonText } from '../json-text.js';
 
 const written = z.strictObject({
-  /** The end of the month being counted, in ISO 8601; null until a plan has been read. */
+  /** The end of the month to which the counts belong, in ISO 8601; null until the account's plan has been read. */
   resetsAt: z.string().nullable(),
   calls: int64,
   exportRows: int64,
@@ -17,14 +17,16 @@ type Written = z.output<typeof written>;
 const NONE: Written = { resetsAt: null, calls: 0n, exportRows: 0n, blocks: 0n };
 
 /**
- * Tracks how much of the monthly budget a shard has used, in a file next to its lake. Each call is recorded before it
- * is sent, so even if the process is killed, actual usage never exceeds the recorded count.
+ * Records how much of the monthly budget a shard has used, in a file next to the shard's lake. A call is recorded
+ * before it is sent. Even if the process is killed, no more calls have been made than were recorded.
  */
 export class ShareLedger implements BudgetShare {
   readonly shard: string;
   readonly part: number;
   readonly #file: string;
-  /** The number of calls of this process. They belong to the month of the first plan that the process reads. */
+  /**
+   * The number of calls that this process has made. They belong to the month of the first plan that the process reads.
+   */
   #calls = 0n;
 
   constructor(shard: string, part: number, file: string) {
@@ -44,7 +46,7 @@ export class ShareLedger implements BudgetShare {
     const month = resetsAt.toISOString();
     const now = this.#read();
     if (now.resetsAt === month) return now;
-    // Calls made before a plan was read count toward this month.
+    // Calls that were made before a plan was read count toward this month.
     const calls = now.resetsAt === null ? now.calls : this.#calls;
     return this.#write({ ...NONE, resetsAt: month, calls });
   }

@@ -54,8 +54,8 @@ const describeAnalysis = (name: string) => ({
 });
 
 /**
- * Runs an analysis. Values are bound as session variables and never become part of the SQL. A value that doesn't occur
- * in the lake is an error instead of an empty result.
+ * Runs an analysis. The values of variables are bound as session variables, so they never become part of the SQL. If a
+ * value doesn't occur in the lake, this is an error instead of an empty result.
  */
 function askAnalysis(analysis: string, given: Record<string, string>, call: Call, bounds: Omit<RowsRequest, 'sql'>) {
   const { rates } = call.desk;
@@ -70,7 +70,7 @@ function askAnalysis(analysis: string, given: Record<string, string>, call: Call
   return answerRows(call, choose, isOfPast(analysis));
 }
 
-/** Converts values to text, and drops undefined values. */
+/** Converts the values to text, and omits undefined values. */
 const toSet = (values: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
@@ -102,7 +102,10 @@ export const query = declareTool({
   run: ({ sql, ...bounds }, call) => answerRows(call, { ...bounds, sql, isForeign: true }, false),
 });
 
-/** The default number of rows for each of the six kinds of moves. The of_kind column counts all rows of a kind. */
+/**
+ * The default number of rows for each of the six kinds of price moves. The answer's of_kind column counts all moves of
+ * the kind.
+ */
 const MOVERS_OF_KIND = 3;
 
 const moverShape = {

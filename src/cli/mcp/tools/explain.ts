@@ -69,7 +69,7 @@ export const checks = declareTool({
     }),
 });
 
-/** Parses a sample. Returns an empty array if the sample isn't valid JSON because it was truncated. */
+/** Returns the sample of a check, or an empty array if the sample isn't valid JSON because it was truncated. */
 function toSample(text: string): RawJson {
   try {
     JSON.parse(text);
@@ -85,7 +85,7 @@ interface Explanation {
   meaning: string;
 }
 
-/** Reads the error codes and messages from the documentation in the package. */
+/** Reads the explanations of error codes and error messages from the documentation in the package. */
 function readExplanations(): { codes: Explanation[]; messages: { heading: string; text: string }[] } {
   const codes = [...readDocs('reference/errors.md').matchAll(/^- `(\w+)` \((\d+)\): (.+)$/gmu)].map(
     ([, code = '', exit, meaning = '']) => ({ code, exit: Number(exit), meaning }),
@@ -102,7 +102,7 @@ function readExplanations(): { codes: Explanation[]; messages: { heading: string
 
 const readDocs = (page: string) => readFileSync(packagePath(`docs/${page}`), 'utf8');
 
-/** Converts a heading to a regular expression in which `…` matches any text. */
+/** Converts the heading of an error message to a regular expression, in which `…` matches any text. */
 const toPattern = (heading: string) =>
   new RegExp(
     heading

@@ -10,7 +10,7 @@ import { useSnapshot } from '../desk.js';
 import { selectRows } from '../rows.js';
 import { about, aboutShape, declareTool } from '../tool.js';
 
-/** Advice that prevents common mistakes in queries on the lake. */
+/** Advice to agents that prevents common mistakes in queries on the lake. */
 const TRAPS = [
   'Removed listings remain in items, so add WHERE is_listed.',
   'Use a price only if is_counted in the offers table is true. Other prices are far from the median, stale, out of stock, or for used goods.',

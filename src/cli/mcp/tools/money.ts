@@ -20,7 +20,7 @@ import { PlannedCalls, paidShape, type SessionBudget, SPENT, type Spent } from '
 import { declareTool } from '../tool.js';
 
 /**
- * Reads the state that plans depend on.
+ * Reads the lake's newest run and unfinished run, on which a plan depends.
  * @throws PricelakeError `usage` for a remote lake, which this server can't sync
  */
 async function readState({ path, remote }: Desk): Promise<LakeState> {
@@ -45,7 +45,10 @@ const connectWithin = (cap: CallCap): typeof createClient => {
   return (options, io) => createClient({ ...options, cap }, io);
 };
 
-/** Returns the limits of a run for one process: the remaining budget, plus what earlier processes of the run used. */
+/**
+ * Returns the limits of a run. A run counts what earlier processes used for it, so their use is added to the rest of
+ * the session's budget.
+ */
 const capRun = (session: SessionBudget, { taken, blocks }: LakeState, most: Spent = session.left): RunCaps => ({
   maxRows: Number(most.exportRows + taken),
   maxOverage: Number(most.overageBlocks + blocks),
@@ -78,12 +81,15 @@ function digest(
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** The catalog may grow by 1/GROWTH of its rows before the user approves a plan. */
+/**
+ * A run may use this share (1/GROWTH) more export rows than planned, because the catalog may grow before the user
+ * approves the plan.
+ */
 const GROWTH = 100n;
 
 /**
- * Returns the maximum that a run of this plan may use. If a step's number of calls is an estimate, it may make twice as
- * many.
+ * Returns the maximum that a run of a plan may use. A step for which the number of calls is only an estimate may make
+ * twice as many calls.
  */
 function allow({ calls, exportRows, overageBlocks, steps }: RunEstimate): Spent {
   const estimated = steps.reduce((sum, step) => (step.exact ? sum : sum + step.calls), 0);
@@ -91,7 +97,7 @@ function allow({ calls, exportRows, overageBlocks, steps }: RunEstimate): Spent 
   return { calls: BigInt(calls + estimated), exportRows: exportRows + grown, overageBlocks };
 }
 
-/** Plans the next run, and stores the plan if the session's budget covers it. */
+/** Plans the next run. If the session's budget covers the plan, stores the plan for `sync`. */
 async function planRun({ desk, signal }: Call, isReconcile: boolean) {
   const { session, io, path, pipeline: named } = desk;
   const pipeline = await openPipeline({ pipeline: named, lake: path }, { io });
@@ -131,7 +137,7 @@ export const plan = declareTool({
   run: ({ reconcile = false }, call) => call.desk.inTurn(() => addPaid(call.desk, () => planRun(call, reconcile))),
 });
 
-/** Returns an error if the session's budget doesn't cover the cost, or undefined if it does. */
+/** Returns an error if the session's budget doesn't cover the cost of a plan; undefined if it does. */
 function refuseBeyond(
   { calls, exportRows, overageBlocks }: Spent,
   { left }: SessionBudget,
@@ -149,7 +155,7 @@ function refuseBeyond(
   });
 }
 
-/** Returns the lower of the two limits for each kind of cost. */
+/** For each kind of cost, returns the plan's limit or the rest of the session's budget, whichever is lower. */
 function holdWithin(most: Spent, { left }: SessionBudget): Spent {
   const least = (a: bigint, b: bigint) => (a < b ? a : b);
   return {
@@ -160,8 +166,8 @@ function holdWithin(most: Spent, { left }: SessionBudget): Spent {
 }
 
 /**
- * Makes a new plan for a run that needs more than its plan allows, and returns an error that contains it. Returns the
- * run's own error if the session's budget doesn't cover the new plan.
+ * If a run stopped because it needs more than its plan allows, makes a new plan, and returns an error with that plan.
+ * Returns `error` itself if it has another cause, or if the session's budget doesn't cover the new plan.
  */
 async function offerPlan(error: unknown, call: Call, { isReconcile }: KnownPlan): Promise<unknown> {
   if (!(error instanceof PricelakeError) || error.code !== 'budget') return error;
