@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { isTimeZone } from '../io/time-zone.js';
 
-/** Builds the schema of an object without unknown keys. Its messages follow the word "it" (pipeline-fault.ts). */
+/**
+ * Builds the schema of an object that rejects unknown keys. Messages are phrased to follow "it" (pipeline-fault.ts).
+ */
 export const mapping = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
     // Unknown keys need no message here, because pipeline-fault.ts explains them.
@@ -21,7 +23,7 @@ const words = z
   .max(200, WORDS)
   .default([]);
 
-/** Words in titles and conditions, grouped by what they mean. */
+/** The words in titles and conditions that mark an offer as used, refurbished or opened. */
 export const wordLists = mapping({
   used: words,
   refurbished: words,
@@ -73,7 +75,7 @@ export const attributeNames = mapping({ ...NAMES_BY_MEANING, values: attributeVa
 
 const ZONE = 'must be a time zone such as Europe/Zagreb';
 
-/** The time zone whose days the analyses use. */
+/** The time zone in which analyses divide time into days. */
 export const timeZone = z.string(ZONE).refine(isTimeZone, ZONE);
 
 const REGION = 'must be a name of 1 to 100 characters';
@@ -83,7 +85,7 @@ const region = z.string(REGION).trim().min(1, REGION).max(100, REGION);
 
 const SHOPS = 'must map website ids, such as 12, to settings';
 
-/** Settings for a single website. They replace the general settings. */
+/** The settings for single websites, by website id. They replace the general settings. */
 export const shops = z
   .record(
     z.string().refine((id) => /^(0|[1-9]\d{0,18})$/.test(id) && BigInt(id) < 2n ** 63n, SHOPS),

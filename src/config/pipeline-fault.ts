@@ -11,7 +11,7 @@ const EXAMPLE = 'For a commented example, see pipelines/prices.yaml in the packa
 /** Returns a `config` error for the first problem: where it is, what kind of value was found, and what is allowed. */
 export function explainFault(value: unknown, issues: readonly z.core.$ZodIssue[], locate: Locate): PricelakeError {
   const [first] = issues as [z.core.$ZodIssue];
-  // If a key is misspelled, reports this first, and not that the right key is missing.
+  // Reports a misspelled key first, because it usually also causes the error that the correct key is missing.
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   return unknown === undefined ? explainValue(value, first, locate) : explainKey(unknown, locate);
 }

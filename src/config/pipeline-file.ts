@@ -21,7 +21,7 @@ export type { Pipeline } from './pipeline.js';
 const ENVIRONMENT_ONLY = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 const VARIABLE = /\$\{([^}]*)\}?/g;
 
-/** Explains system error codes: why a file can't be read. */
+/** Explains the system's error codes for a file that can't be read. */
 const READ_FAULTS: Record<string, string> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder',
@@ -38,7 +38,7 @@ export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promis
   return { ...rest, ...userMatches, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
 }
 
-/** Reads the settings of commands that only read the lake. They contain no secrets. Throws like `readPipeline`. */
+/** Reads the settings of commands that only read the lake, which include no secrets. Throws like `readPipeline`. */
 export async function readReadingSettings(file: string, env: NodeJS.ProcessEnv): Promise<ReadingSettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook', 'notify']);
   await refuseWrongChecks(values, locate);
@@ -60,7 +60,7 @@ export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promis
   return { file, lakePath: values.lake.path, secrets: Array.isArray(secret) ? secret : [secret] };
 }
 
-/** Reads the receivers of notifications with their addresses. Throws like `readPipeline`, but quotes no address. */
+/** Reads the receivers of notifications, with their addresses. Throws like `readPipeline`, but quotes no address. */
 export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<NotifySettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook']);
   for (const [index, { slack, teams, url }] of values.notify.entries()) {
@@ -110,7 +110,7 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
       .some((one) =>
         typeof one === 'string' ? !ENVIRONMENT_ONLY.test(one) : ['number', 'bigint'].includes(typeof one),
       );
-    // A list in place of a single value is reported by the schema.
+    // The schema reports a list in place of a single API key.
     if (!isLiteral || (Array.isArray(secret) && key === 'apiKey')) continue;
     // Doesn't quote the text, because it may be the secret.
     throw new PricelakeError('config', `${locate([section, key])}: ${section}.${key} must not be in the file`, {
@@ -154,7 +154,7 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
       }
       const text = env[name];
       if (text !== undefined && text !== '') return text;
-      // Doesn't quote other text in braces, because it may be the secret.
+      // Quotes only a valid variable name, because any other text in braces may be the secret itself.
       const shown = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : undefined;
       throw new PricelakeError('config', `${where}: the environment variable ${shown ?? 'that it names'} is not set`, {
         hint: `Set it${shown === undefined ? '' : ` (export ${shown}=…)`}, then run the same command again.`,
@@ -166,7 +166,7 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaceMember(member, name)]));
 }
 
-/** Validates check settings before the run. Checks run at its end, when a complete copy may have been paid for. */
+/** Validates the settings of checks early. The checks run last, when a complete copy may already have been paid for. */
 async function refuseWrongChecks(
   { checks: settings, checksFolder }: Pick<Pipeline, 'checks' | 'checksFolder'>,
   locate: Locate,

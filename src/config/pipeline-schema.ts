@@ -13,7 +13,7 @@ import { days, duration, overlap, place, size, text } from './value-schema.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** The columns by which items may be partitioned. Many items share their values, which rarely change. */
+/** The columns by which items may be partitioned. They have few values, and an item's value rarely changes. */
 const PARTITION_COLUMNS = [
   ...['site_id', 'site_name', 'site_host', 'source_id', 'source_name'],
   ...['currency', 'category_slug', 'category_source', 'is_listed'],
@@ -46,7 +46,7 @@ const SAMPLE = 'must be a whole number from 0 to 100000';
 
 const CAP = 'must be a share of the plan such as 90%, or a whole number';
 
-/** Parses `90%` as a share of the plan's limit, and a whole number as a monthly number. */
+/** Parses `90%` as a share of the plan's limit, and a whole number as a number per month. */
 const cap = z
   .union([z.number().int().nonnegative(), z.string()], CAP)
   .refine((value) => typeof value === 'number' || /^(100|\d{1,2}(\.\d+)?)%$/.test(value), CAP)
@@ -83,7 +83,7 @@ const checkSetting = mapping({
 const DRIFTS = ['allow', 'warn', 'hold'] as const;
 const DRIFT_SEVERITIES = { allow: 'off', warn: 'warn', hold: 'gate' } as const;
 
-/** Settings by name of the check. `schemaDrift` is short for the severity of `schema_drift`. */
+/** The settings of checks, by the name of the check. `schemaDrift` sets the severity of the check `schema_drift`. */
 const checkSettings = z
   .object({ schemaDrift: z.enum(DRIFTS, `must be one of ${DRIFTS.join(', ')}`).optional() }, CHECKS)
   .catchall(checkSetting)
@@ -256,10 +256,8 @@ export interface ReadingSettings
   source: Pick<PipelineValues['source'], 'mapping' | 'shards'>;
 }
 
-/** The settings for notifications. */
 export type NotifySettings = Pick<PipelineValues, 'name' | 'notify'>;
 
-/** The settings of the webhook receiver. */
 export interface ReceiverSettings {
   file: string;
   lakePath: string;

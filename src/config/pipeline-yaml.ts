@@ -53,7 +53,7 @@ export function parseYaml(file: string, text: string): { value: unknown; locate:
         "a value that begins with * is an alias, which pipeline files don't allow; put text in quotes",
       );
     },
-    // A key may also be an id, which stays text.
+    // Keeps a numeric key, such as a website's id, as text.
     Pair: (_key, { key }) => {
       if (isScalar(key) && typeof key.value === 'number') key.value = key.source ?? String(key.value);
     },

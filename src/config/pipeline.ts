@@ -9,7 +9,7 @@ export interface Pipeline {
   lake: LakeSettings;
   /** The interval between complete comparisons; undefined if they are disabled. */
   reconcile?: number | undefined;
-  /** The interval at which runs ask when each website was last seen; undefined if this is disabled. */
+  /** The interval at which runs ask the service when each website was last seen; undefined if this is disabled. */
   probe?: number | undefined;
   /** The comparisons with the service that each run makes, and the number of items in its sample. */
   proof: { facets: boolean; products: boolean; sample: number };
@@ -19,13 +19,13 @@ export interface Pipeline {
   landing: { keep: number };
   checksFolder?: string | undefined;
   checks: CheckSettings;
-  /** True without a pipeline file. The lake then keeps the settings of its last run. */
+  /** True if there is no pipeline file. The lake then keeps the settings of its last run. */
   keepsDeclared?: boolean;
-  /** The decisions in the file that `analysis.matches` names. */
+  /** The user's decisions on which products match, from the file that `analysis.matches` names. */
   userMatches?: readonly UserMatch[];
 }
 
-/** Settings by name of the check. */
+/** The settings of checks, by the name of the check. */
 export interface CheckSettings {
   [name: string]: {
     severity?: Severity | 'off' | undefined;
@@ -59,21 +59,21 @@ interface LakeSettings {
   tables: { items?: { partitionBy: string[] } | undefined };
 }
 
-/** The time that a source may stay unseen: in seconds (0 for unlimited), or as a multiple of its usual interval. */
+/** The time for which a source may stay unseen, in seconds (0 for unlimited) or as a multiple of its usual interval. */
 export type StaleAfter = { seconds: number } | { intervals: number };
 
 interface AnalysisSettings {
-  /** The number of days that price_spread_daily keeps; 0 for none. */
+  /** The number of days of price_spread_daily to keep; 0 to keep none. */
   daily: number;
   fx?: string | undefined;
   fxBase: string;
   staleAfter: StaleAfter;
   timeZone: string;
   matches?: string | undefined;
-  /** Words in titles and conditions, grouped by what they mean. */
+  /** The words in titles and conditions that mark an offer as used, refurbished or opened. */
   words: Record<'used' | 'refurbished' | 'opened', string[]>;
   attributes: AttributeNames;
-  /** Settings by id of the website. */
+  /** The settings for single websites, by website id. */
   shops: Record<string, { attributes: AttributeNames; timeZone?: string | undefined; region?: string | undefined }>;
 }
 
@@ -88,10 +88,10 @@ interface AttributeNames {
   values: Record<'in stock' | 'out of stock' | 'on order', string[]>;
 }
 
-/** The user's decision whether two products are the same. */
+/** The user's decision on whether two products are the same. */
 export interface UserMatch {
   productId: string;
-  /** The product that comes first if GTINs precede other ids. For a match, it stands for all products of the group. */
+  /** The product that sorts first, GTINs before other ids. In a match, it stands for all products of the group. */
   otherId: string;
   isMatch: boolean;
 }

@@ -21,7 +21,7 @@ const SHARDS = 'must map names of shards to their datasets, such as { europe: { 
 const SHARD_NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 const SHARE = 'must be a share of the budget, such as 60%';
 
-/** The shards by name. Each has its own lake for some of the datasets. */
+/** The shards, by name. Each shard has its own lake, for some of the datasets. */
 export const shards = z
   .record(
     z.string(),

@@ -76,7 +76,7 @@ async function* readPairs(file: string): AsyncGenerator<MatchedPair & { match: s
   }
 }
 
-/** Normalizes a product_id, or a GTIN with leading zeros. */
+/** Removes leading zeros from a GTIN. Returns any other product id unchanged. */
 function toProduct(text: string): string {
   return /^\d+$/u.test(text) ? text.replace(/^0+(?=\d)/u, '') : text;
 }
