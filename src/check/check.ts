@@ -29,8 +29,8 @@ export interface Check {
    */
   scope: 'row' | readonly string[] | undefined;
   /**
-   * A column of items. In a run, the check reads only rows of items and history whose value occurs in the run's changed
-   * rows. With `run_id`, it reads only rows that the run writes, in any table.
+   * A column of items. In a run, the check reads only rows of items and history whose value in this column also occurs
+   * in rows that the run changes. With `run_id`, it reads only rows that the run writes, in any table.
    */
   withinRun: string | undefined;
   sql: string;
@@ -44,7 +44,7 @@ export interface CheckSettings {
   };
 }
 
-/** Describes why a value doesn't have a parameter's type. Returns undefined if it does. */
+/** Describes why a value doesn't have a parameter's type; undefined if it has this type. */
 export function explainMisfit(value: ParameterValue, type: ParameterType): string | undefined {
   const given = typeof value === 'string' ? 'text' : 'a number';
   if (type === 'VARCHAR') return typeof value === 'string' ? undefined : `must be text, not ${given}`;
@@ -64,7 +64,7 @@ export function findReadTables(sql: string): TableName[] {
   return TABLE_NAMES.filter((table) => words.has(table));
 }
 
-/** Matches errors of DuckDB for which the check's SQL isn't the cause. */
+/** Matches the errors of DuckDB that aren't caused by a check's SQL. */
 const NOT_ITS_OWN = /^(Out of Memory|IO|INTERRUPT|INTERNAL|FATAL|HTTP|Permission) Error/u;
 
 /**
@@ -78,7 +78,7 @@ const isOwnFile = (text: string, sql: string) =>
 export function explainCheckError({ file, sql }: Pick<Check, 'file' | 'sql'>, cause: unknown): unknown {
   const text = cause instanceof Error ? cause.message.replace('Failed to extract statements: ', '') : '';
   if (cause instanceof PricelakeError) return cause;
-  // This is the only message of DuckDB's bindings if the text contains no statement.
+  // DuckDB's bindings report only this if the text contains no statement.
   if (text === 'Error in native callback')
     return new PricelakeError('config', `${file}: the file contains no SQL`, {}, { cause });
   if (!/^[A-Z][\w ]* Error: /u.test(text)) return cause;

@@ -21,7 +21,7 @@ import type { ConfiguredCheck } from './settings.js';
 export const SAMPLE_ROWS = 5;
 const DUCKDB_TYPES: Record<ParameterType, DuckDBType> = { BIGINT, DOUBLE, VARCHAR };
 
-/** The number of violations of a check, and the first of these rows as JSON text. */
+/** The number of violations of a check, and the first violating rows as JSON text. */
 export interface Violations {
   violations: bigint;
   rows: string[];
@@ -40,12 +40,12 @@ export interface ChangedItems {
   after: Relation;
 }
 
-/** Reads the views of the session, which have the names of the tables. */
+/** Reads the session's own views, which have the names of the tables. */
 export const NAMED_TABLES: CheckedTables = { tables: {}, runId: undefined };
 
 /**
- * Counts the violations of a check. Returns the first ones, sorted by all columns from left to right, so that each run
- * returns the same sample.
+ * Counts the violations of a check. Also returns the first `keep` violating rows, sorted by all columns from left to
+ * right, so that every count returns the same sample.
  */
 export async function countRows(
   graph: RelationGraph,
@@ -57,8 +57,8 @@ export async function countRows(
   const rows = bindCheck(check.sql, checked);
   await graph.ready(rows);
   const startedAt = performance.now();
-  // The check's SQL starts on a new line, so that the line number in an error is that of the file. The alias can't be
-  // the name of a column.
+  // The check's SQL starts on the first line, so that the line number in an error is that of the file. The alias is
+  // unlikely to be the name of a column.
   const text = `SELECT count(*), min("a violating row", ${keep}) FROM (${rows.text}) AS "a violating row"`;
   try {
     const { bound: given, types } = bindParameters(check, values);
@@ -92,10 +92,10 @@ export function bindCheck(text: string, { tables, runId }: CheckedTables): Sql {
   return bindQuery(cutSemicolon(text), Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId ?? null) });
 }
 
-/** Matches complete literals, quoted names and comments, and any other semicolon. */
+/** Matches literals, quoted names and comments as a whole, so that a semicolon matches only outside them. */
 const LEXEMES = /\b[eE]'(?:\\.|[^'\\])*'|'[^']*'|"[^"]*"|--[^\n]*|\/\*.*?\*\/|\$\$.*?\$\$|;/gsu;
 
-/** Removes semicolons at the end, so that the statement can be used as a subquery. */
+/** Replaces semicolons that end a statement with spaces, so that the statement can be used as a subquery. */
 function cutSemicolon(text: string): string {
   return text.replaceAll(LEXEMES, (found) => (found === ';' ? ' ' : found));
 }

@@ -29,15 +29,15 @@ type Kept = z.infer<typeof keptSchema>;
 /** Returns the names of a table's files in any order; undefined if they are unknown. */
 export type ListFiles = (table: TableName) => Iterable<string> | undefined;
 
-/** The maximum number of earlier violations to store. If there are more, the earlier sample is dropped. */
+/** The maximum number of earlier violations to list. If there are more, the saved sample is dropped. */
 const MOST_ROWS = 10_000;
 
 const NONE: Violations = { violations: 0n, rows: [], seconds: 0 };
 
 /**
  * The numbers of violations among all items, saved after each run for checks with a scope. The next run subtracts the
- * violations that its items had before the run, and adds those that they have after it. If a saved number can't be
- * used, the check reads all rows.
+ * violations that its changed items had before the run, and adds those that they have after it. If a saved number can't
+ * be used, the check reads all rows.
  */
 export class KeptCounts {
   readonly #last: Kept['checks'];
@@ -89,12 +89,12 @@ export class KeptCounts {
       const count = async ({ one, last }: (typeof known)[number]) => {
         const countOver = (items: Source, keep: number) =>
           countRows(graph, one, { ...checked, tables: { ...checked.tables, items } }, keep);
-        // If no item had a violation, none of the changed items had one.
+        // If the saved number is 0, the changed items can't have had violations.
         const had = last.violations === '0' ? NONE : await countOver(before, MOST_ROWS);
         return addCounts(last, had, await countOver(after, SAMPLE_ROWS));
       };
       for (const each of ofScope) {
-        // Omits a check that can't run. It then runs over all rows, which reports the reason.
+        // A check that can't run here is omitted. It then reads all rows, and reports the reason.
         const counted = await count(each).catch(() => undefined);
         if (counted !== undefined) found.set(each.one.check.name, counted);
       }
@@ -103,7 +103,7 @@ export class KeptCounts {
   }
 }
 
-/** Returns the saved number minus the items' earlier violations plus the new ones; undefined if they don't agree. */
+/** Returns the saved number minus the earlier violations plus the new ones; undefined if the sample contradicts it. */
 function addCounts(last: Kept['checks'][string], before: Violations, after: Violations): Violations | undefined {
   const violations = BigInt(last.violations) - before.violations + after.violations;
   const goneRows = new Set(before.rows);
@@ -114,7 +114,7 @@ function addCounts(last: Kept['checks'][string], before: Violations, after: Viol
   return isSound ? { violations, rows, seconds: before.seconds + after.seconds } : undefined;
 }
 
-/** Parses the saved numbers. Returns those of checks and tables that haven't changed since. */
+/** Returns the saved numbers of checks that haven't changed since. Returns none if a table's files have changed. */
 export function readKeptCounts(text: string | undefined, checks: readonly Check[], listFiles: ListFiles) {
   const last = readKept(text, listFiles);
   return checks.flatMap((check) => {

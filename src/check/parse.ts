@@ -74,7 +74,7 @@ function readHeader(text: string, fail: (line: number, why: string) => Pricelake
   return entries;
 }
 
-/** Returns `, meant "…"?` if a known name is similar, or else an empty text. */
+/** Returns `, meant "…"?` if a known name is similar, otherwise an empty string. */
 function suggest(name: string, known: Iterable<string>): string {
   const near = suggestName(name, known);
   return near === undefined ? '' : `, meant "${near}"?`;
@@ -116,7 +116,7 @@ function requireDeclared(
   const declared = new Set(parameters.map(({ name }) => name));
   const used = new Set<string>();
   for (const [index, content] of text.split(/\r?\n/u).entries()) {
-    // Matches complete literals and comments as well, because a `$name` in one isn't a parameter.
+    // Matches whole literals and comments too, because a `$name` inside them isn't a parameter.
     for (const [, name] of content.matchAll(/'(?:[^']|'')*'|--.*|\$([a-z_][a-z0-9_]*)/gu)) {
       if (name === undefined) continue;
       used.add(name);

@@ -12,21 +12,21 @@ import { type ConfiguredCheck, configureChecks } from './settings.js';
 export interface CheckCounts {
   /** True if `count` may return the number for this check. All other checks run in parallel with `count`. */
   mayCount(check: Check): boolean;
-  /** Returns violations by check name. A check that the result lacks must read all rows. */
+  /** Returns violations by check name. A check that is missing from the result must read all rows. */
   count(
     graph: RelationGraph,
     checked: CheckedTables,
     all: readonly ConfiguredCheck[],
   ): Promise<ReadonlyMap<string, Violations>>;
-  /** Records a check's violations, which the next run updates. */
+  /** Records a check's violations, from which the next run continues. */
   note(configured: ConfiguredCheck, found: Violations): void;
   /** Saves the numbers for the next run. Call it after the run has published. */
   keep(): Promise<void>;
 }
 
 /**
- * Runs checks, and returns their results in the same order: exact numbers, with the first violations as a sample. Skips
- * checks that `counts` has counted. If a check's SQL fails, the result says so, unless the check is a gate.
+ * Runs checks, and returns their results in the same order, with exact numbers and the first violations as a sample.
+ * Uses the numbers that `counts` returns. If a check's SQL fails, the result says so, unless the check is a gate.
  * @throws PricelakeError `config` for settings that don't match a check, and if a gate's SQL fails
  */
 export async function runChecks(
@@ -88,7 +88,7 @@ async function runCheck(
   return { name, severity, description, violations, waived: false, sample: `[${rows.join(',')}]`, seconds };
 }
 
-/** Returns a failed result whose sample is the error of the check's SQL. Throws errors of gates, and other errors. */
+/** Returns a failed result whose sample is the error of the check's SQL. Rethrows errors of gates, and other errors. */
 function recordFailure(error: unknown, severity: Severity, startedAt: number): Violations {
   if (severity === 'gate' || !(error instanceof PricelakeError) || error.code !== 'config') throw error;
   const seconds = (performance.now() - startedAt) / 1000;

@@ -21,7 +21,7 @@ export class ScopedCounts implements CheckCounts {
   readonly #scope: RunScope;
   readonly keep: () => Promise<void>;
 
-  /** @param keep saves `kept` */
+  /** @param keep saves `scope.kept` for the next run */
   constructor(scope: RunScope, keep: () => Promise<void> = async () => {}) {
     this.#scope = scope;
     this.keep = keep;

@@ -34,7 +34,7 @@ export async function countWithinRun(
   return found;
 }
 
-/** Reads `items` and `history`, only in the columns that checks need, and only the rows with touched values. */
+/** Reads only the columns of `items` and `history` that checks need, and only rows with values that the run touched. */
 async function readScope(
   graph: RelationGraph,
   { tables, runId }: CheckedTables,
@@ -74,7 +74,7 @@ async function readScope(
 async function nameTheirColumns(db: Database, statements: readonly string[]): Promise<boolean> {
   for (const sql of statements) {
     const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
-    // For SQL that DuckDB can't serialize, such as PIVOT, the tree contains an error.
+    // If DuckDB can't serialize the SQL, for example a PIVOT, the tree contains an error.
     if (/"error":true|"class":"STAR"|"ref_type":"NATURAL"/u.test(String(row?.tree))) return false;
   }
   return true;
