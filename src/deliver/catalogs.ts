@@ -5,7 +5,7 @@ import { SQL_DIALECTS } from './sql-dialects.js';
 
 const { quote, quoteText } = SQL_DIALECTS.databricks;
 
-/** Hive 4 types. Hive 4 reads Parquet timestamps as UTC. */
+/** The column types for Hive 4, which reads Parquet timestamps as UTC. */
 const HIVE_TYPES: Record<ColumnType, string> = {
   ...SQL_DIALECTS.databricks.types,
   'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP',

@@ -15,7 +15,7 @@ const JSON_TYPES: Record<ColumnType, JsonType> = {
   'VARCHAR[]': { type: 'array', items: { type: ['string', 'null'] } },
 };
 
-/** Returns the JSON Schema (2020-12) of a table's rows. Bounds of int64 values are bigint values. */
+/** Returns the JSON Schema (2020-12) of a table's rows. The bounds of int64 columns are bigints. */
 function describeJsonRow({ table, description, columns }: TableSchema): JsonType {
   const properties = columns.map(({ name, type, nullable, description: meaning }) => {
     const base = JSON_TYPES[type];

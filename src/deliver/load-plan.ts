@@ -18,8 +18,8 @@ export interface TableLoad {
   run: bigint;
   columns: Column[];
   /**
-   * The rows to replace in the copy. `files` contain all of these rows and, unless all rows are replaced, may also
-   * contain other rows.
+   * The rows to replace in the copy. `files` contain all of these rows. Unless `kind` is `all`, they may also contain
+   * other rows.
    */
   rows: LoadedRows;
   files: DataFile[];
@@ -28,8 +28,8 @@ export interface TableLoad {
 }
 
 /**
- * With `keys`, the copy gets the rows that these runs wrote, which replace its rows with the same keys. With `runs`,
- * the copy gets these rows and all rows of `partitions`, from which rows were removed.
+ * With `keys`, the rows that the runs wrote replace the copy's rows with the same keys. With `runs`, the copy gets all
+ * rows that the runs wrote, and all rows of `partitions`, from which rows were removed.
  */
 type LoadedRows =
   | { kind: 'all' }
@@ -58,7 +58,7 @@ export async function planLoad(lake: Lake, table: TableName, since: bigint | und
   // The `runs` table is read first, because a concurrent run writes it last. Rows of that run may be loaded too early,
   // and the next load then replaces them.
   const { run } = (await readTable(lake, 'runs')).applied;
-  // A full load doesn't need to know what changed, and the log may not reach back far enough to tell.
+  // A full load doesn't depend on the changes, so it works even if the log doesn't reach back far enough.
   const span = since === undefined ? undefined : await readSpan(lake, table, { kind: 'run', number: since });
   const state = await readLog(lake, table);
   if (state.metaData === undefined || run === undefined) {
@@ -87,7 +87,7 @@ function chooseRows(span: TableSpan): Pick<TableLoad, 'rows' | 'files'> {
   }
   if (runIds.length === 0) return { rows: { kind: 'none' }, files: [] };
   const [key, ...otherKeys] = loadTableSchema(table).key;
-  // Rows of items are never deleted, and unchanged rows keep their run_id.
+  // Rows of items are never deleted, and unchanged rows keep their run_id, so only rows of these runs differ.
   if (table === 'items' && key !== undefined && otherKeys.length === 0) {
     return { rows: { kind: 'keys', key, runIds }, files: added };
   }

@@ -32,7 +32,8 @@ interface PostgresLoad {
   /** The path of a temporary file that DuckDB writes and this process reads. */
   scratch: string;
   /**
-   * True to load everything, even if an incremental load is possible, or the copy is from another lake or a later run.
+   * True to load everything, even if an incremental load is possible, and even over a copy of another lake or a later
+   * run.
    */
   isFull: boolean;
   signal: AbortSignal;

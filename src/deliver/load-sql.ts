@@ -12,7 +12,7 @@ export interface LoadTarget {
   hasTransactions: boolean;
 }
 
-/** The table in the warehouse that records, for each loaded table, the run it was last loaded from. */
+/** The table in the warehouse that records, for each loaded table, the last run that was loaded. */
 const LOADS = 'pricelake_loads';
 const MAX_NAME = 128;
 const SCHEMA_NAME = /^[\p{L}_][\p{L}\p{N}_$-]*(\.[\p{L}_][\p{L}\p{N}_$-]*)?$/u;
@@ -33,7 +33,7 @@ export function nameTable({ dialect, schema }: LoadTarget, table: string): strin
 /** Returns statements that create a missing table of the copy, with descriptions. */
 export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   const schema = loadTableSchema(load.table);
-  // Only key columns are NOT NULL, because a copy may gain columns later.
+  // Only key columns are NOT NULL, because a column that is added later has no values in existing rows.
   const columns = load.columns.map((column) => ({
     ...column,
     nullable: column.nullable || !schema.key.includes(column.name),
@@ -62,8 +62,8 @@ export function selectLoads(target: LoadTarget): string {
 }
 
 /**
- * Returns statements that update a table of the copy from `load.since` to `load.run`. They have no effect unless the
- * run that the copy records is `load.since` or, for a full load, is older than `load.run`.
+ * Returns statements that update a table of the copy from `load.since` to `load.run`. They change nothing unless the
+ * copy is at run `load.since`. For a full load, they change nothing if the copy is already at `load.run` or later.
  */
 export function writeApply(target: LoadTarget, load: TableLoad, stage: string): string[] {
   const guard = writeGuard(target, load);
@@ -88,8 +88,8 @@ WHEN NOT MATCHED THEN INSERT (${columns.join(', ')}) VALUES (${columns.map((colu
 }
 
 /**
- * Builds an SQL condition that is true if the run recorded in the copy is `since` or, for a full load, older than
- * `run`.
+ * Builds an SQL condition that is true if the copy is at run `since`. For a full load, it is true unless the copy is
+ * already at `run` or later.
  */
 function writeGuard(target: LoadTarget, { table, tableId, since, run }: TableLoad): string {
   const { quote, quoteText } = target.dialect;
@@ -116,7 +116,7 @@ function writeRecord(target: LoadTarget, { table, tableId, since, run }: TableLo
   ];
 }
 
-/** Builds an SQL condition for the rows to load from the files and to replace in the copy; empty for all rows. */
+/** Builds an SQL condition for the rows to load, which are also the rows to replace in the copy; empty for all rows. */
 export function writePicked(
   { dialect }: Pick<LoadTarget, 'dialect'>,
   { table, rows }: TableLoad,

@@ -18,8 +18,8 @@ interface ManifestFile {
   sha256: string | undefined;
   partition: Record<string, string | null>;
   /**
-   * Columns of the table that are missing from the file, because another program wrote it. Their values are in the log,
-   * or null.
+   * Columns of the table that are missing from the file, because another program wrote it. Their values are in the
+   * table's log, or are null.
    */
   missing_columns: string[];
 }
@@ -36,13 +36,13 @@ interface ManifestCommit {
   removed: { url: string }[];
 }
 
-/** The files of a table version for a loader, or those added since an earlier version. */
+/** The files that a loader needs: all files of a table version, or only those added since an earlier version. */
 export interface Manifest {
   table: TableName;
   version: bigint;
   /**
-   * The version that was already loaded, and later commits from oldest to newest. Absent from the manifest of a whole
-   * version.
+   * The version that was already loaded, and later commits from oldest to newest. Both are absent from the manifest of
+   * a whole version.
    */
   since?: bigint;
   commits?: ManifestCommit[];

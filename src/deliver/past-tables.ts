@@ -5,7 +5,6 @@ import type { TableName, TableState } from '../tables/table.js';
 import { readCommitsSince } from './since.js';
 import { areKept } from './table-span.js';
 
-/** Reads the state of a table. */
 export type ReadState = (table: TableName) => Promise<TableState>;
 
 /**

@@ -6,7 +6,7 @@ export function holdsJson({ type, description }: Pick<Column, 'type' | 'descript
   return type === 'VARCHAR' && /\bJSON text of\b/.test(description);
 }
 
-/** Replaces U+0000, which PostgreSQL texts can't contain. */
+/** The replacement for U+0000, which text in PostgreSQL can't contain. */
 const REPLACEMENT = quoteLiteral('\ufffd');
 
 /**
@@ -42,7 +42,7 @@ function replaceJsonNull(name: string): string {
   return once(once(name));
 }
 
-/** Escapes backslashes first, because the other replacements add backslashes. */
+/** Escapes backslashes before line breaks and tabs, whose replacements contain backslashes. */
 function escapeText(text: string): string {
   const escapes: [string, string][] = [
     ['chr(0)', REPLACEMENT],

@@ -17,9 +17,10 @@ interface ChangeSelect {
 }
 
 /**
- * Builds a query for the rows of a table that are new, changed or gone, with `change`, `changed_columns`, and for items
- * `events`, the kinds of the changes in order. A gone row has its last values. The `written` change marks an item that
- * may be new or changed, if the replaced files weren't kept. Reads only files that commits added or removed.
+ * Builds a query for the rows of a table that are new, changed or gone. `change` is the kind of change, and
+ * `changed_columns` lists the columns that changed. For items, `events` lists the kinds of the item's changes in order.
+ * A row that is gone has its last values. If the replaced files weren't kept, `change` is `written` for an item that
+ * may be new or changed. Reads only files that commits added or removed.
  * @param text the start of the changes, as `parseSince` accepts it
  * @throws PricelakeError `usage` if neither the log nor the kept files contain the changes
  */
@@ -45,7 +46,7 @@ async function selectRows(lake: Lake, span: TableSpan): Promise<string> {
   if (await areKept(lake, table, removed)) {
     return compareRows(loadTableSchema(table), relate(lake, table, removed), relate(lake, table, added));
   }
-  // Items are never deleted, and unchanged rows keep their run_id.
+  // Items are never deleted, and unchanged rows keep their run_id, so these rows are new or changed.
   if (isByRuns && table === 'items')
     return `SELECT 'written' AS change, ${NO_NAMES} AS changed_columns, * FROM (${written})`;
   throw new PricelakeError(
@@ -95,8 +96,8 @@ function compareRows({ key: named, columns }: TableSchema, before: string, after
 }
 
 /**
- * Selects item events: changes between the two versions' cursors, some of which the older version's history may already
- * contain, and differences found by comparisons.
+ * Selects the events of items: changes between the two versions' cursors, and differences that comparisons found. The
+ * older version's history may already contain some of these changes.
  */
 async function selectEvents(lake: Lake, { applied }: TableSpan, since: Since): Promise<string> {
   const { before, after } = applied;

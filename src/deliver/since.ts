@@ -79,7 +79,7 @@ async function refuseFuture(lake: Lake, { table, version }: TableState, since: S
     throw new PricelakeError('usage', `${table} has no version ${since.version}; its newest version is ${version}`);
   }
   if (since.kind !== 'run') return;
-  // Every run writes the `runs` table, even if it doesn't write another table.
+  // Every published run writes the `runs` table, even if it writes no other table.
   const { run = 0n } = (await readTable(lake, 'runs')).applied;
   if (since.number > run) {
     throw new PricelakeError('usage', `the lake has no run ${since.number}; its newest run is ${run}`);

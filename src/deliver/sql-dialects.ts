@@ -12,7 +12,7 @@ export interface SqlDialect {
    * statements.
    */
   comment?: Record<'column' | 'table', (text: string) => string>;
-  /** Returns the primary key clause. Undefined if the database would enforce the key, which slows down loading. */
+  /** Returns the primary key clause; undefined to declare none, for example because enforcing it slows down loading. */
   primaryKey?: (columns: string) => string;
   /**
    * Returns a digest of a text column in the key, for a database whose index can't contain long texts, such as a shop's

@@ -32,7 +32,9 @@ export interface TableSpan {
   applied: { before: Applied; after: Applied };
 }
 
-/** Reads the changes. @throws PricelakeError `usage` if the log starts after `since`, `lake_invalid` for damage */
+/**
+ * Reads the changes after `since`. @throws PricelakeError `usage` if the log starts later, `lake_invalid` for damage
+ */
 export async function readSpan(lake: Lake, table: TableName, since: Since): Promise<TableSpan> {
   const { version: from, entries } = await readCommitsSince(lake, table, since);
   const to = entries.at(-1)?.version ?? from;

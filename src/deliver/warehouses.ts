@@ -8,11 +8,11 @@ import { SQL_DIALECTS, type SqlDialect, writeType } from './sql-dialects.js';
 
 interface WarehouseForm {
   dialect: SqlDialect;
-  /** Undefined if a transaction can't contain more than one statement on one table. */
+  /** The statements around a transaction; undefined if it can't contain more than one statement on one table. */
   transaction: readonly [begin: string, commit: string] | undefined;
   /** A pattern and an example for `--base`. Undefined if the warehouse doesn't need an address. */
   base?: { pattern: RegExp; example: string };
-  /** Undefined if the caller fills a temporary table. */
+  /** The statements that create and fill a staging table; undefined if the caller fills a temporary table. */
   staging?: {
     create: string;
     /** False for a temporary table, which doesn't belong to a schema. */
@@ -73,7 +73,7 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     dialect: databricks,
     transaction: undefined,
     base: { pattern: /^(s3|gs|abfss|dbfs|\/Volumes)(:\/)?\/[\w.=+@~/-]+$/, example: 's3://bucket/lake' },
-    // Without `force`, Snowflake skips files that were loaded before, even if the target is a new table.
+    // Without `force`, Databricks skips files that were loaded before, even if the target is a new table.
     staging: {
       create: 'CREATE OR REPLACE TABLE',
       isInSchema: true,
@@ -100,8 +100,8 @@ export function requireWarehouseBase(warehouse: Warehouse, base: string | undefi
 
 /**
  * Returns the statements that update a warehouse's copy to the newest run. They create missing tables, fill staging
- * tables, and then apply the changes in one transaction over all tables, which records the run last. The copy doesn't
- * change if the script runs twice, or if the copy is at an unexpected run.
+ * tables, apply the changes and finally record the run. If the warehouse supports it, the changes to all tables are one
+ * transaction. The copy doesn't change if the script runs twice, or if the copy is at an unexpected run.
  * @param base the validated address at which the warehouse reaches the lake
  */
 export function writeLoadScript(
