@@ -7,8 +7,8 @@ import { bindQuery, readAnalysis, type Source } from '../sql/model.js';
 import { quoteIdentifier } from '../sql/quote.js';
 
 /**
- * Lists the queries in pipelines/analysis that can run alone. Other queries are parts of a query that their first line
- * names.
+ * Lists the queries in pipelines/analysis that can run alone. Each of the other queries is a part of the query that its
+ * first line names.
  */
 export function listAnalyses(): string[] {
   return readdirSync(packagePath('pipelines/analysis'))

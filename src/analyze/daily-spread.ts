@@ -51,7 +51,7 @@ function writeDays({ first, last }: DayRange): { first_day: string; last_day: st
   return { first_day: write(first), last_day: write(last) };
 }
 
-/** Divides the products into ranges with about the same number of price runs. Returns a predicate for each range. */
+/** Divides the products into ranges with about the same number of prices. Returns a predicate for each range. */
 async function planParts(graph: RelationGraph, prices: Relation, partRuns: bigint): Promise<string[]> {
   const rows = await graph.rows(
     sql`SELECT min(product_id) AS first, max(product_id) AS last FROM (

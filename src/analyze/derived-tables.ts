@@ -16,7 +16,7 @@ export interface DerivedTable {
   hash: bigint;
 }
 
-/** Lists the derived tables. Each follows the tables that it depends on. */
+/** Lists the derived tables. Each table comes after the tables that it depends on. */
 export function listDerived(): DerivedTable[] {
   return sortByReads(
     DERIVED_TABLES.map((table) => {
@@ -47,7 +47,7 @@ function hashQuery(query: string): bigint {
 }
 
 /**
- * Sorts tables so that each follows the tables that it depends on.
+ * Sorts tables so that each table comes after the tables that it depends on.
  * @throws Error if the dependencies form a cycle
  */
 export function sortByReads<T extends { table: TableName; reads: readonly TableName[] }>(tables: T[]): T[] {

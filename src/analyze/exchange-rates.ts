@@ -54,7 +54,8 @@ export async function convertSpreads(db: Database, conversion: Conversion): Prom
     product_prices: itself('converted_product_prices'),
     shop_currencies: sql`${itself('shop_currencies')} WHERE false`,
     sources: itself('sources'),
-    // An amount without a currency is in its shop's currency, not in the base currency.
+    // Skips attributes that are amounts, because an amount without a currency is in the shop's currency, not in the
+    // base currency.
     offer_rules: sql`${itself('offer_rules')} WHERE rule <> 'attribute' OR meaning NOT IN ('shipping cost', 'regular price')`,
   });
   await make('price_spread', { offers: itself('converted_offers'), sites: itself('sites') });
@@ -63,10 +64,7 @@ export async function convertSpreads(db: Database, conversion: Conversion): Prom
   }
 }
 
-/**
- * Loads the rates, and sets the variables for queries that convert prices: `converted_days`, or columns of converted
- * prices.
- */
+/** Loads the rates, and sets the variables of the queries that convert prices. */
 export async function prepareConversion(db: Database, { file, base }: Conversion): Promise<void> {
   await loadRates(db, file);
   await setVariables(db, { base, day: null });

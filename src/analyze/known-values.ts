@@ -88,7 +88,8 @@ export async function requireCategory(
 }
 
 /**
- * Looks up the values of variables in the lake. Returns them in the form that analyses compare with.
+ * Requires that the values of variables are in the lake. Returns them in the form that analyses compare with, such as a
+ * GTIN without leading zeros.
  * @throws PricelakeError `usage` for a value that isn't in the lake
  */
 export async function resolveKnown(

@@ -9,7 +9,7 @@ const REMADE = ['products', 'product_prices', 'offers', 'price_spread'] as const
 
 /**
  * Replaces the views of items, products, product prices, offers and spreads with views in which the `product_id` of a
- * matched product is the match's id from the `matches` table. Offers of matched products are evaluated and compared
+ * matched product is its `match_id` in the `matches` table. Offers of matched products are evaluated and compared
  * together. The rows of other products don't change.
  */
 export async function keyByMatch(db: Database): Promise<void> {

@@ -10,15 +10,15 @@ export type Grade = (typeof GRADES)[number];
 export interface SpreadSelection {
   /** An ISO 4217 code; undefined for all currencies. */
   currency?: string | undefined;
-  /** The slug or path of a category, which stands for its subcategories too. */
+  /** The slug or path of a category, which includes its subcategories. */
   category?: string | undefined;
   brand?: string | undefined;
   product?: string | undefined;
   minShops: number;
-  /** The lowest grade to include; default B. */
+  /** The lowest grade to include; defaults to B. */
   grade?: Grade | undefined;
   top: number;
-  /** The first day, such as `2026-11-20`. */
+  /** The first day to include, such as `2026-11-20`. */
   since?: string | undefined;
 }
 

@@ -7,7 +7,7 @@ import { quoteLiteral } from '../sql/quote.js';
 export interface UserTable {
   file: string;
   name: string;
-  /** A noun for the rows, such as in the error for a file that can't be read. */
+  /** A noun for the rows, for use in error messages. */
   rows: string;
   columns: readonly string[];
   /** Optional columns. A missing column or an empty text becomes null. */
@@ -47,7 +47,7 @@ export async function readUserLines(
   db: Statements,
   { file, rows, columns, optional = [], hint, lines, delimiter = ',', isAnyCase = false }: UserLines,
 ): Promise<void> {
-  // Ignores a failure to open the file, so that the error that DuckDB then reports is shown.
+  // Ignores a failure to open the file, because DuckDB reports it next.
   await requireUtf8(file).catch((error: unknown) => {
     if (error instanceof PricelakeError) throw error;
   });
@@ -74,7 +74,7 @@ export async function readUserLines(
 const [RETURN, NEWLINE, QUOTE] = [0x0d, 0x0a, 0x22];
 
 /**
- * Describes the first line whose line ending differs from the first one, because DuckDB's error has no line number.
+ * Describes the first line whose line ending differs from the first line's, because DuckDB's error has no line number.
  */
 async function findLineEndFault(file: string): Promise<string | undefined> {
   let [line, isQuoted, last] = [1, false, 0];

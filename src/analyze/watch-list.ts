@@ -46,8 +46,8 @@ export async function createWatched(db: Statements, options: WatchOptions): Prom
 }
 
 /**
- * Creates the `watched` table from `watch_list`. Computes price spells, unless `hasSpells` is true, which means that
- * `price_spells` is fast to read.
+ * Creates the `watched` table from `watch_list`. Reads price spells from `price_spells` if `hasSpells` is true.
+ * Otherwise computes them, because that view may be slow.
  */
 export async function compareWatchList(
   db: Statements,
@@ -104,8 +104,8 @@ export async function createSuggested(db: Statements, options: WatchListOptions,
 }
 
 /**
- * Creates the `found` and `alarms` tables. Returns the relations that they were computed from (restricted to products
- * on the list, because a lake may be large), and their variables.
+ * Creates the `found` and `alarms` tables. Returns their variables, and the relations from which they were computed.
+ * These contain only products on the list, because a lake may be large.
  */
 async function createFound(db: Statements, options: WatchListOptions, hasSpells = false) {
   const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
@@ -194,8 +194,8 @@ function writePlain(text: string, sign: '.' | ','): string {
 }
 
 /**
- * Determines whether a semicolon-delimited file uses a decimal point or a decimal comma. A price shows that if it
- * contains both characters, repeats one of them, or doesn't have exactly three digits after the last one.
+ * Determines whether a semicolon-delimited file uses a decimal point or a decimal comma. A price is unambiguous if, for
+ * example, it contains both characters, repeats one of them, or doesn't have exactly three digits after the last one.
  * @throws PricelakeError `config` with the line of an ambiguous price, or of a price that contradicts an earlier one
  */
 async function findDecimalSign(db: Statements, file: string): Promise<'.' | ','> {

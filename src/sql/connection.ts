@@ -10,7 +10,7 @@ import pLimit from 'p-limit';
 import { isOutOfMemory } from '../io/errors.js';
 import { settleAll } from '../io/side-by-side.js';
 
-// DuckDB's bindings would drop a U+FEFF at the start of a text. Shops' titles may start with one, and both the value
+// By default, DuckDB's bindings drop a U+FEFF at the start of a text. A shop's title may start with one, so the value
 // and the bounds in statistics would be wrong.
 Object.assign(accessors, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }) });
 
@@ -33,7 +33,7 @@ export type Statements = Pick<Database, 'run' | 'rows' | 'row'>;
 /** The number of `inLane` calls that may run in parallel. */
 const LANES = 2;
 
-/** A DuckDB instance whose sessions use UTC. A statement runs on any session that is free, with bound values. */
+/** A DuckDB instance whose sessions use UTC. Each statement runs on any free session, with its values bound. */
 export class Database {
   readonly #instance: DuckDBInstance;
   readonly #options: DuckDbOptions;
@@ -43,7 +43,7 @@ export class Database {
   readonly #waiting: ((session: Session) => void)[] = [];
   readonly #most: number;
   #threads: number;
-  /** The number of threads that DuckDB uses at present. */
+  /** The number of threads that DuckDB currently uses. */
   #setTo: number;
   readonly #running = new Set<Promise<unknown>>();
   readonly #inLane = pLimit(LANES);
@@ -80,7 +80,7 @@ export class Database {
     return db;
   }
 
-  /** If the database has only one session, the connection for parsing statements and interrupting them. */
+  /** The connection for parsing and interrupting statements. Use it only if the database has a single session. */
   get connection(): DuckDBConnection {
     return (this.#sessions[0] as Session).connection;
   }
@@ -102,7 +102,6 @@ export class Database {
     return (await this.read(sql, values)).getRowObjects();
   }
 
-  /** Returns the first row, or undefined if there are no rows. */
   async row(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue> | undefined> {
     return (await this.rows(sql, values))[0];
   }
@@ -127,9 +126,9 @@ export class Database {
   }
 
   /**
-   * Runs `work` in parallel with other work, with one thread for each statement, because idle threads use CPU time: a
-   * COPY into 132 partitions took 1.77 CPU seconds on two threads, and 1.07 on one. If the instance has only one
-   * thread, runs one call at a time.
+   * Runs `work` in parallel with other work. Each statement gets one thread, because idle threads use CPU time. For
+   * example, a COPY into 132 partitions took 1.77 CPU seconds on two threads, and 1.07 on one. If the instance has only
+   * one thread, runs one call at a time.
    */
   async inLane<T>(work: () => Promise<T>): Promise<T> {
     if (this.#threads < 2) return this.#inTurn(work);
@@ -168,7 +167,7 @@ export class Database {
     return this.#numbers;
   }
 
-  /** Throws if the signal has aborted. Call it between the statements of long work. */
+  /** Throws if the signal is aborted. Call it between the statements of long work. */
   throwIfStopped(): void {
     this.#options.signal?.throwIfAborted();
   }
@@ -194,7 +193,7 @@ export class Database {
     return session;
   }
 
-  /** During an `inLane` call, one more session may be busy, because the call's statements use one thread only. */
+  /** During an `inLane` call, one more session may be busy, because the call's statements use only one thread. */
   #isFull(): boolean {
     const busy = this.#sessions.length - this.#free.length;
     return this.#most > 2 && this.#openLanes === 0 && busy >= this.#most - 1;
@@ -249,7 +248,9 @@ async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
 
 const AGAIN_MS = 50;
 
-/** After an abort, interrupts repeatedly: an interrupt between statements has no effect. Returns a function to stop. */
+/**
+ * After an abort, keeps interrupting, as an interrupt between statements has no effect. Returns a function to end this.
+ */
 export function interruptOnAbort(connection: Pick<DuckDBConnection, 'interrupt'>, signal: AbortSignal): () => void {
   let timer: NodeJS.Timeout | undefined;
   const interrupt = () => {

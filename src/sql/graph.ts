@@ -38,7 +38,6 @@ export class RelationGraph {
     return rows <= FEW_ROWS ? this.table(label, select) : this.view(label, select);
   }
 
-  /** Creates a relation without rows. */
   empty(label: string, columns: readonly ColumnType[] | TableName): Relation {
     return this.table(label, code(writeEmptySelect(columns)));
   }
@@ -59,7 +58,6 @@ export class RelationGraph {
     return this.db.rows(statement.text);
   }
 
-  /** Returns the first row, or undefined if there are no rows. */
   async row(statement: Sql): Promise<Record<string, DuckDBValue> | undefined> {
     return (await this.rows(statement))[0];
   }
@@ -71,7 +69,7 @@ export class RelationGraph {
     return row?.n as bigint;
   }
 
-  /** Returns the item ids in a relation or FROM expression. Creates no object for each row: there may be millions. */
+  /** Returns the item ids in a relation or FROM expression, without an object for each of possibly millions of rows. */
   async itemIds(rows: Relation | Sql): Promise<IdSet> {
     const each = sql`SELECT DISTINCT item_id FROM ${rows}`;
     const { text } = sql`${each} ORDER BY item_id`;

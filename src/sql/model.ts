@@ -37,8 +37,8 @@ export function readModel(name: string): string {
 }
 
 /**
- * Reads a query of pipelines/analysis by name. Replaces `(FROM 'other.sql')` by the query in that file, or by the table
- * of that name if `prepared` contains it.
+ * Reads a query of pipelines/analysis by name. Replaces `(FROM 'other.sql')` with the query in that file, or with the
+ * table of that name if `prepared` contains it.
  */
 export function readAnalysis(name: string, prepared: ReadonlySet<string> = new Set()): string {
   const text = readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
@@ -59,8 +59,8 @@ export function bindModel<M extends ModelName>(name: M, needs: Needs<M>, values:
 }
 
 /**
- * Replaces the names of tables in a query with relations. Keeps the line numbers. `values` maps variables to SQL text;
- * other variables are read from the session.
+ * Replaces the names of tables in a query with relations, without changing line numbers. `values` maps variables to SQL
+ * text; other variables are read from the session.
  */
 export function bindQuery(
   text: string,

@@ -3,7 +3,7 @@ export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Quotes text as an SQL string, where values can't be bound: in COPY options, and in table functions of a view. */
+/** Quotes text as an SQL string, for COPY options and the table functions of views, where values can't be bound. */
 export function quoteLiteral(text: string): string {
   if (text.includes('\0')) throw new TypeError("an SQL literal can't contain a NUL byte");
   return `'${text.replaceAll("'", "''")}'`;

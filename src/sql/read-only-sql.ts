@@ -4,8 +4,8 @@ import type { Database } from './connection.js';
 import { escapeGlob, quoteList } from './quote.js';
 
 /**
- * Limits SQL on this database to the given folders and files for good. DuckDB compares a pattern before it expands the
- * pattern, so each folder is also allowed in the escaped form that pricelake's views use.
+ * Permanently limits SQL on this database to the given folders and files. DuckDB checks a path before it expands
+ * patterns, so each folder is also allowed in the escaped form that pricelake's views use.
  */
 export async function lockDown(db: Database, folders: string[], files: string[] = []): Promise<void> {
   const spelled = new Set([...folders, ...folders.map(escapeGlob)]);
@@ -34,13 +34,15 @@ export async function prepareSelect(connection: DuckDBConnection, sql: string): 
   return statement;
 }
 
-/** Parses one statement, which must start with a reading keyword. Doesn't bind it. @throws PricelakeError `query` */
+/**
+ * Parses one statement, which must start with a keyword for reading. Doesn't bind it. @throws PricelakeError `query`
+ */
 export async function parseReading(connection: DuckDBConnection, sql: string) {
   const statements = await extractStatements(connection, sql);
   if (statements.count !== 1) {
     throw new PricelakeError('query', `found ${statements.count} statements, but only one SELECT can run at a time`);
   }
-  // This check precedes preparing, because binding EXPORT DATABASE already creates its folder.
+  // Checks this before the statement is prepared, because binding EXPORT DATABASE already creates its folder.
   const explains = EXPLAINING.test(sql.replace(LEADING_COMMENTS, ''));
   const read = sql.replace(LEADING_COMMENTS, '').replace(EXPLAINING, '').replace(LEADING_COMMENTS, '');
   if (!READING.test(read)) throw refuse(read);

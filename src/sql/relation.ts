@@ -1,4 +1,4 @@
-/** Named rows that a run's statements can read. A relation is created once. No other rows ever get its name. */
+/** Named rows that a run's statements can read. A relation is created once. Its name never stands for other rows. */
 export class Relation {
   readonly name: string;
   /** Resolves when the rows can be read. */

@@ -31,10 +31,12 @@ function writePart(part: Part): Sql {
   return new Sql(writeLiteral(part));
 }
 
-/** Marks a text as SQL: a name from a schema, a quoted value or a condition. */
+/** Marks a text as SQL, such as a name from a schema, a quoted value or a condition. */
 export const code = (text: string) => new Sql(text);
 
-/** Returns SQL that reads files (absolute paths) after FROM. `options` are SQL; `hasNames` adds a column `filename`. */
+/**
+ * Returns a FROM expression that reads files (absolute paths). `options` is SQL; `hasNames` adds a `filename` column.
+ */
 export function readFiles(
   reader: 'read_parquet' | 'read_json',
   files: readonly string[],
@@ -45,7 +47,7 @@ export function readFiles(
   return new Sql(`${reader}(${[`[${list}]`, ...options, ...(hasNames ? ['filename = true'] : [])].join(', ')})`);
 }
 
-/** Names a view or table of the session, even in a query where the same name stands for other rows. */
+/** Reads a view or table of the session, even in a query in which its name stands for other rows. */
 export const itself = (name: string): Sql => code(`FROM main.${quoteIdentifier(name)}`);
 
 export function join(parts: readonly Sql[], separator: string): Sql {
@@ -94,7 +96,9 @@ function writeText(text: string): string {
   return text.split('\0').map(quoteLiteral).join(' || chr(0) || ');
 }
 
-/** Lists the columns of `table` that the SQL texts name. Rows of `items` are wide, so scans should read no others. */
+/**
+ * Lists the columns of `table` that the SQL texts name, because rows of `items` are wide and scans should be narrow.
+ */
 export function selectNamedColumns(table: TableName, texts: readonly string[]): string {
   const words = new Set(texts.flatMap((text) => text.match(/\w+/gu) ?? []));
   const columns = loadTableSchema(table).columns.filter(({ name }) => words.has(name));

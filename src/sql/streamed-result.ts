@@ -12,8 +12,8 @@ export interface RowSource {
 const END = quoteIdentifier('end of the result');
 
 /**
- * Streams any number of rows, with an additional column for an end mark. The mark is in an additional last row, because
- * DuckDB keeps the order of UNION ALL. If an error has cut the result off, the mark is missing.
+ * Streams any number of rows, and then a row with an end mark in an additional column. DuckDB keeps the order of UNION
+ * ALL, so the mark comes last. If an error has cut the result off, the mark is missing.
  */
 export function streamRows(connection: DuckDBConnection, { from, values, types }: RowSource): Rows {
   const marked = `SELECT *, false AS ${END} FROM ${from} UNION ALL BY NAME SELECT true AS ${END}`;
@@ -35,7 +35,7 @@ export function streamRows(connection: DuckDBConnection, { from, values, types }
   };
 }
 
-/** The table that holds a result. A session holds at most one. */
+/** The temporary table that holds a result. A session has at most one. */
 const HELD = quoteIdentifier('held result');
 
 /**

@@ -12,7 +12,7 @@ type PartitionValues = DataFile['partitionValues'];
 /** A file's partition values and checksum in the log. Only files written by pricelake have a checksum. */
 type FileOrigin = { partitionValues: PartitionValues; sha256?: string | undefined };
 
-/** A file's path, with its partition values in the log if the file may lack their columns. */
+/** A file's path. If the file may lack the partition columns, their values in the log are added. */
 export type RelationFile = string | { path: string; partitionValues: PartitionValues };
 
 /**
@@ -25,16 +25,16 @@ export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: st
 }
 
 export interface RelationOptions {
-  /** True to add the column `filename`, which names each row's file. */
+  /** True to add a `filename` column with the path of each row's file. */
   places?: boolean;
-  /** False if every file has all columns. DuckDB then binds each use of the relation faster by a millisecond. */
+  /** False if every file has all columns. DuckDB then binds each use of the relation a millisecond faster. */
   hasOlderFiles?: boolean;
 }
 
 /**
- * Builds SQL that reads exactly these files, with the contract's columns in order. Without files, there are no rows. A
- * column that a file lacks is NULL. Partition values come from the file, or from the log if another program has written
- * the file, but never from names of folders.
+ * Builds SQL that reads exactly these files, with the contract's columns in order. If there are no files, the SQL
+ * returns no rows. A column that a file lacks is NULL. Partition values come from the file, or from the log if another
+ * program has written the file, but never from names of folders.
  */
 export function relateFiles(table: TableName, files: readonly RelationFile[], options: RelationOptions = {}): Sql {
   if (files.length === 0) return code(`(${writeEmptySelect(table)})`);

@@ -4,8 +4,8 @@ import { asTree, listTrees, parseSelect, type Tree, toName, walkTree } from './q
 import { parseReading, prepareSelect } from './read-only-sql.js';
 
 /**
- * The things that a user's SELECT may read. `tables` allows neither files nor functions whose result may have any size.
- * `files` also allows table functions that read the files to which `lockDown` limits the database.
+ * The sources that a user's SELECT may read. `tables` excludes files, and functions whose result may have any size.
+ * `files` allows these functions, and table functions that read the files to which `lockDown` limits the database.
  */
 export type Reach = 'tables' | 'files';
 
@@ -23,7 +23,7 @@ export const TABLE_FUNCTIONS: Record<Reach, ReadonlySet<string>> = {
   files: new Set([...PLAIN, ...FILES]),
 };
 
-/** The functions that write, wait, change the session, or plan SQL given as text. */
+/** The functions that no SELECT may call, because they write, wait, change the session, or plan SQL given as text. */
 export const REFUSED_SCALARS: ReadonlySet<string> = new Set([
   ...['write_log', 'sleep_ms', 'pg_sleep', 'setseed', 'nextval', 'json_serialize_plan'],
 ]);
@@ -42,8 +42,8 @@ const HINTS: Record<Reach, string> = {
 };
 
 /**
- * Prepares one SELECT of a user. Checks its syntax tree before that, because preparing a statement already computes
- * constants and calls some functions.
+ * Prepares one SELECT of a user. First checks its syntax tree, because preparing a statement already computes constants
+ * and calls some functions.
  * @throws PricelakeError `query` that names a function that isn't allowed, or the errors of `prepareSelect`
  */
 export async function prepareUserSelect(
@@ -62,7 +62,7 @@ export async function requireUserSelect(connection: DuckDBConnection, sql: strin
     (await connection.runAndReadAll(text, values)).getRowObjects()[0];
   const tree = await parseSelect({ row }, read);
   if (tree === undefined) {
-    // This includes a statement that starts with WITH but is an INSERT.
+    // Also rejects an INSERT that starts with WITH.
     throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW can run here');
   }
   requireAllowed(tree, reach);

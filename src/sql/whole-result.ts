@@ -6,13 +6,13 @@ import type {
 } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
 
-// A streamed result returns null at its end and also after an error, and DuckDB's bindings don't show the error. Chunks
-// are therefore fetched only in this file, which compares the number of rows of results in memory. Streamed results
-// have an end mark instead (streamed-result.ts).
+// A streamed result returns null at its end and also after an error, and DuckDB's bindings don't show the error. So
+// chunks are fetched only in this file. It checks the number of rows of a result in memory. A streamed result has an
+// end mark instead (streamed-result.ts).
 
 export interface Rows {
   /**
-   * Yields the rows. It can be called once only. Another statement on the session ends the rows early.
+   * Yields the rows. Can be called only once. Another statement on the session ends the rows early.
    * @throws the statement's error, which may follow some of its rows
    */
   chunks(): AsyncGenerator<DuckDBDataChunk>;
