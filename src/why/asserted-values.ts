@@ -2,7 +2,7 @@ import { ITEM_VALUES, type ItemPath } from '../tables/item-names.js';
 import { type Row, toText } from './item-facts.js';
 import type { LandedRow } from './landed-rows.js';
 
-/** A change that set a value, or a full read of the item that contained it. */
+/** The origin of a value: a change that set it, or a full read of the item that contained it. */
 export interface Assertion {
   kind: 'change' | 'read';
   /** The value as text; null if the field was set to null. */

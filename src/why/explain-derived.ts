@@ -22,7 +22,7 @@ const QUERIES: Record<DerivedTable, string> = {
   price_spread: 'pipelines/analysis/price_spread.sql, from the offers of the product',
 };
 
-/** The columns that are parsed from attributes, which are texts of the shops. */
+/** The columns that are parsed from attributes, which are texts written by shops. */
 const OF_ATTRIBUTES = [
   ...['quantity', 'unit', 'unit_price', 'condition', 'availability', 'shipping_cost', 'delivered_price'],
   ...['regular_price', 'unit_min', 'unit_max', 'unit_spread_pct'],

@@ -14,7 +14,7 @@ export interface ExplainedValue {
   note: string | undefined;
 }
 
-/** The columns of items that pricelake computes, and from what. */
+/** The columns of items that pricelake computes, with the source of each. */
 const COMPUTED: Record<string, string> = {
   gtin14: 'gtin, if its check digit is right',
   product_id: 'gtin, else brand and mpn',
@@ -37,7 +37,7 @@ export function explainItem(column: string, { item, changes, landed }: ItemFacts
   const reads = listRead(column, landed.rows);
   const base = findBase(item, reads);
   const applied = toText(item.change_id);
-  // Later changes haven't been applied to the row yet.
+  // Ignores later changes, which haven't been applied to the row yet.
   const changed = listChanged(column, changes, landed.rows).filter(({ change }) => {
     return applied !== null && change?.id != null && BigInt(change.id) <= BigInt(applied);
   });
@@ -58,7 +58,7 @@ export function explainItem(column: string, { item, changes, landed }: ItemFacts
   return { column, value, how: 'read', by: undefined, note };
 }
 
-/** Lists all other changes and reads that set the column, newest first. */
+/** Lists the changes and reads that set the column, newest first, except the one that explains the value. */
 export function listOthers(column: string, { by }: ExplainedValue, { changes, landed }: ItemFacts): Assertion[] {
   const isSame = (one: Assertion) =>
     one.kind === by?.kind && one.change?.id === by.change?.id && one.place?.file === by.place?.file;
@@ -75,14 +75,14 @@ function isAfter(change: Assertion, base: Assertion | undefined, row: Row, isOfR
   return readAt === null || Date.parse(readAt) < beginOf(change.runId);
 }
 
-/** Returns the time at which a run started, in ms since 1970, from an id such as `000041-20261122T080000Z`. */
+/** Returns when a run started, in milliseconds since 1970, from an id such as `000041-20261122T080000Z`. */
 function beginOf(runId: string): number {
   const [, day = '', time = ''] = /-(\d{8})T(\d{6})Z$/u.exec(runId) ?? [];
   const dashed = day.replace(/(\d{4})(\d{2})/u, '$1-$2-');
   return Date.parse(`${dashed}T${time.replaceAll(/(\d{2})(?=\d)/gu, '$1:')}Z`);
 }
 
-/** Explains a value that differs from the downloaded text: it was cast to another type, or set by a later change. */
+/** Explains a value that isn't the downloaded text, because it was cast to another type or set by a later change. */
 function explainDifferent(column: string, row: Row, base: Assertion): ExplainedValue {
   const value = toText(row[column]);
   const note = `the downloaded text was converted exactly (pipelines/models/items.sql)${isSetByChange(column) ? ', or a later change set the value' : ''}`;

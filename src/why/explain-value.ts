@@ -28,7 +28,7 @@ export interface Explanation {
   key: string;
   /** The rows with this key. There may be several: price_spread has one for each currency. */
   rows: ExplainedValue[][];
-  /** All other changes and reads that set the column, newest first. */
+  /** The changes and reads that set the column, newest first, except the one that explains the value. */
   others: Assertion[];
   /** The listings on which a computed row is based. */
   from: FromOffer[];
@@ -96,7 +96,7 @@ async function readRows({ db }: WhySource, table: ExplainedTable, key: string): 
   });
 }
 
-/** The fields of a change as downloaded, by column of history. */
+/** Maps columns of history to the fields of a downloaded change. */
 const CHANGE_PATHS: Record<string, string> = {
   ...{ change_id: 'id', item_id: 'item.id', kind: 'kind', observed_at: 'observedAt', price: 'price' },
   ...{ previous_price: 'previousPrice', currency: 'item.currency', changes: 'changes', title: 'item.title' },

@@ -12,7 +12,7 @@ export const toText = (value: DuckDBValue | undefined): string | null =>
 export interface WhySource {
   db: Statements;
   lakeRoot: string;
-  /** The names that the pipeline file gives to columns of export rows. */
+  /** Maps columns of export rows to fields of Item (`source.mapping`). */
   mapping: Mapping;
   signal: AbortSignal;
 }

@@ -39,7 +39,7 @@ export interface LandedRows {
 
 export interface RowSearch {
   ids: readonly bigint[];
-  /** The names that the pipeline file gives to columns of export rows. */
+  /** Maps columns of export rows to fields of Item (`source.mapping`). */
   mapping: Mapping;
   signal: AbortSignal;
 }
