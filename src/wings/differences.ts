@@ -2,7 +2,7 @@ import type { Io } from '../io/io.js';
 import type { RelationGraph } from '../sql/graph.js';
 import type { Sql } from '../sql/sql.js';
 
-/** The differences between what the service reports and what the lake contains. */
+/** The differences between the service and the lake. */
 export interface FoundDifferences {
   compared: bigint;
   different: bigint;

@@ -7,8 +7,8 @@ import { columnsOf, sql } from '../../sql/sql.js';
 import type { TableName, TableState } from '../../tables/table.js';
 
 /**
- * Returns earlier row counts and the changed rows, so that checks can skip unchanged rows. If many items changed, or
- * another program changed the items table, the checks read all rows instead.
+ * Counts the rows that checks find. Normally, the counts of an earlier run are reused, and only the rows that this run
+ * changes are read. If many items changed, or another program changed the items table, all rows are read.
  */
 export async function countChanges(run: AuditedRun): Promise<ScopedCounts> {
   const { found, graph, memory, next, merge } = run;
@@ -33,7 +33,7 @@ export async function countChanges(run: AuditedRun): Promise<ScopedCounts> {
 
 function listChanged({ next }: AuditedRun): ReadonlySet<TableName> {
   const others = next.changes.filter(({ add, remove }) => add.length + remove.length > 0);
-  // These two tables describe the run itself, so they are staged after the checks.
+  // These two tables describe the run itself. They are staged after the checks, so `next.changes` doesn't include them.
   return new Set([...others.map(({ table }) => table), 'check_results', 'runs'] as const);
 }
 

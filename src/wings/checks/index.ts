@@ -14,8 +14,8 @@ import { countChanges } from './count-changes.js';
 
 /**
  * Runs the checks on the lake as this run would publish it, including the run's own row in the runs table. If a gate
- * check fails, nothing is published, and the raw data is kept, so that the checks can be repeated without calls. If the
- * user waives a gate, the waiver is journaled and marked in the results.
+ * check fails, nothing is published. The raw data is kept, so that the checks can be repeated without calls. If the
+ * user waives a gate, the waiver is recorded in the journal and in the results of the checks.
  * @throws PricelakeError `gate_failed` if a gate check fails and isn't waived
  */
 const audit: Audit = async (run) => {
@@ -35,7 +35,7 @@ const audit: Audit = async (run) => {
     await landing.journal.append({ type: 'waived', at: io.now().toISOString(), checks: names });
     io.log('warn', 'gate.waived', { checks: names });
   }
-  // A waiver that is in the journal remains valid after the process was interrupted.
+  // The journal also contains the waivers of earlier attempts of this run, which remain valid.
   const passed = new Set(landing.journal.state.waived);
   const holding = failed.filter(({ name }) => !passed.has(name));
   logResults(results, holding, checks, io);
@@ -49,8 +49,8 @@ const audit: Audit = async (run) => {
 export const checks: Wing = { audit };
 
 /**
- * Reads the tables that checks need. If the checks of a table need only the rows that this run writes, the table's
- * other files needn't be on this disk.
+ * Returns the tables that the checks read. If the checks of a table need only the rows that this run writes, only these
+ * rows are returned, so the table's other files needn't be on this machine.
  */
 async function readCheckedTables(
   { found: { standing }, next }: AuditedRun,
@@ -67,7 +67,7 @@ async function readCheckedTables(
   return tables;
 }
 
-/** Logs failed checks. Only a gate check that holds the batch is logged as an error. */
+/** Logs the results of the checks. A failed check is a warning, or an error if it is a gate that holds the batch. */
 function logResults(results: CheckResult[], holding: CheckResult[], checks: Check[], { log }: Io): void {
   const next = new Map(checks.map((check) => [check.name, check.next]));
   for (const result of results) {

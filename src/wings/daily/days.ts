@@ -10,19 +10,19 @@ import { DAY_MS } from './service-time.js';
 
 const TABLE = 'price_spread_daily';
 
-/** The relations from which the rows of closed days are computed. */
+/** The relations from which the rows for closed days are computed. */
 export interface DaySources {
   items: Relation;
   history: Relation;
   sites: Relation;
   runs: Relation;
-  /** The rows of items that the run changed, as they were before the run; undefined if the lake had no items table. */
+  /** The items that the run changes, as they were before the run. Undefined if the lake had no items table. */
   itemsBefore: Relation | undefined;
 }
 
 /**
- * Adds the UTC days that have closed since the last run. Also recomputes earlier days for which the run has new data,
- * but not because of a website's new license text.
+ * Adds the UTC days that have ended since the last run. Also recomputes earlier days for which the run has new data. A
+ * website's new license text alone doesn't cause that.
  * @param now the current time according to the service
  */
 export async function stageDays(
@@ -75,9 +75,9 @@ function selectDays(
 }
 
 /**
- * Returns the first day to add, as days since 1970: the day after the last stored day, or if no day is stored, the
- * first day with history or a run. In both cases, the setting `daily` limits how far back it may be. Returns undefined
- * if the lake has neither stored days nor history nor runs.
+ * Returns the first day to add, as the number of days since 1970. This is the day after the last stored day. If no day
+ * is stored, it is the first day with history or a run. The setting `daily` limits how far back the day may be. Returns
+ * undefined if the lake has neither stored days nor history nor runs.
  */
 async function findFirstDay(
   graph: RelationGraph,
@@ -96,8 +96,8 @@ async function findFirstDay(
 }
 
 /**
- * Recomputes stored days for products with new data: a change that arrived after its day was closed, or an item that is
- * new or has a different product, website or currency. Replaces only rows that differ, and keeps other files.
+ * Recomputes the stored days of products with new data. Such data is a change that arrived after its day had ended, or
+ * an item that is new or has a different product, website or currency. Replaces only rows that differ.
  */
 async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Promise<TableChange> {
   const { graph, runId } = staging;
@@ -131,8 +131,8 @@ async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Pr
 }
 
 /**
- * Finds the products whose stored days may differ, and for each product the first such day. An item's first known
- * change also records the values before the change, so it may affect earlier days.
+ * Finds the products whose stored days may differ, with the first such day of each product. If a change is the first
+ * one that is known of an item, the days before it may differ too, because the change contains the values before it.
  */
 async function findTouchedProducts(
   staging: Staging,
@@ -141,7 +141,7 @@ async function findTouchedProducts(
 ): Promise<Relation> {
   const { graph, runId } = staging;
   const first = (await readFirstDay(staging)) ?? last;
-  // There may be no earlier items to compare, for example when a rebuild starts with a full copy.
+  // Without earlier items, as in a rebuild that starts with a full copy, items can't be compared.
   const isCompared = itemsBefore !== undefined;
   const before = itemsBefore ?? graph.empty('items_before', 'items');
   const select = sql`WITH news AS (
@@ -178,7 +178,9 @@ async function findTouchedProducts(
   return graph.table('touched_products', select);
 }
 
-/** Returns the first day in the table. Reads a file's rows only if the file's statistics don't include the day. */
+/**
+ * Returns the first day in the table. Reads the rows of a file only if the file's statistics don't include the days.
+ */
 async function readFirstDay({ graph, found: { before, tables } }: Staging): Promise<string | undefined> {
   const { firstDay } = tables[TABLE].applied;
   const files = withRows(tables[TABLE]);
@@ -194,7 +196,7 @@ async function readFirstDay({ graph, found: { before, tables } }: Staging): Prom
   return row?.day === null || row === undefined ? undefined : String(row.day);
 }
 
-/** Computes the daily rows of the affected products from the current data. */
+/** Computes the rows of the affected products and days from the current data. */
 async function remakeDays(
   staging: Staging,
   sources: DaySources,
@@ -226,7 +228,9 @@ async function remakeDays(
 
 const withRows = ({ files }: TableState) => files.filter((file) => !isEmptyFile(file));
 
-/** Returns the first and last day in a file according to its statistics; undefined without statistics. */
+/**
+ * Returns the first and the last day in a file according to the file's statistics; undefined if it has no statistics.
+ */
 function readDays({ stats }: DataFile): { first: string; last: string } | undefined {
   const { minValues, maxValues } = JSON.parse(stats) as Record<'minValues' | 'maxValues', { day?: string } | undefined>;
   const [first, last] = [minValues?.day, maxValues?.day];

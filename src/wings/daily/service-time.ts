@@ -5,7 +5,7 @@ import type { Relation } from '../../sql/relation.js';
 
 export const DAY_MS = 24 * 3600 * 1000;
 
-/** Clock readings from which the service's current time is determined. */
+/** The times from which the service's current time is determined. */
 export interface TimeEvidence {
   /** The time in the `Date` header of a response; undefined if no response had a valid header. */
   date: Date | undefined;
@@ -16,17 +16,17 @@ export interface TimeEvidence {
 }
 
 /**
- * Determines the service's current time, which decides when days close. This is normally the time in the `Date`
- * headers. A proxy may set these headers, so if the newest row is more than a day older, its time is used. Without
- * headers, the time of the newest row is used, but at most this machine's time; without rows, this machine's time. If
- * clocks disagree, the earlier time is used, because a day that closes late is still complete.
+ * Determines the service's current time, which decides when days end. Normally, this is the time in the `Date` headers
+ * of responses. A proxy may have set that header, so if the newest row is more than a day older, the time of that row
+ * is used. Without a header, the time of the newest row is used, unless this machine's time is earlier. Without rows,
+ * this machine's time is used. An earlier time is preferred, because a day that is closed too late is still complete.
  */
 export function chooseServiceTime({ date, seen, local }: TimeEvidence): Date {
   if (date === undefined) return seen !== undefined && seen < local ? seen : local;
   return seen !== undefined && date.getTime() - seen.getTime() > DAY_MS ? seen : date;
 }
 
-/** Returns the service's current time, as the run found it. */
+/** Returns the service's current time, based on the responses and the rows of this run. */
 export async function settleServiceTime(
   graph: RelationGraph,
   tables: { history: Relation; items: Relation },

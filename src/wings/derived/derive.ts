@@ -14,8 +14,9 @@ import { type Deriving, findChangedProducts, type Made, NARROW, type Narrowed } 
 import { countParts, divideTables, type PartTables } from './product-parts.js';
 
 /**
- * Stages the derived tables. If a table was derived from the items as they were before this run, computes only rows
- * that depend on changed items, and rewrites only files with rows that differ.
+ * Stages the tables that are computed from other tables. If the stored rows of such a table were computed from the
+ * items before this run, only rows that depend on changed items are computed, and only files with rows that differ are
+ * rewritten.
  * @param flipped sources that became stale, or are no longer stale
  * @param next the lake as this run would publish it, without the derived tables
  */
@@ -37,7 +38,7 @@ export async function deriveTables(
       sql`SELECT ${columns} FROM ${await next.rows('items')} SEMI JOIN ${products.rows} USING (product_id)`,
     );
   }
-  // Only one table at a time is computed completely, because grouping all its rows takes much memory.
+  // Complete tables are computed one after another, because grouping all rows of a table takes much memory.
   const inTurn = pLimit(1);
   const divideProducts = once(async () => {
     const count = countParts(await graph.count(await next.rows('items')));
@@ -48,7 +49,7 @@ export async function deriveTables(
   const made = new Map<TableName, Promise<Made>>();
   const readMade = async (name: TableName): Promise<Made> => {
     if (name === 'items') return items;
-    // A source that became stale, or is no longer stale, affects only products that already count as changed.
+    // A source that became stale, or is no longer stale, affects only products that `products` already contains.
     if (name === 'sources') return { isKept: true };
     return (await made.get(name)) ?? { isKept: next.isKept(name) };
   };
@@ -67,26 +68,35 @@ export async function deriveTables(
   return (await settleAll([...made.values()])).flatMap(({ staged }) => staged ?? []);
 }
 
-/** Returns the promise. Prevents Node from reporting a rejection before the promise is awaited. */
+/**
+ * Returns the promise. If the promise is rejected before it is awaited, Node would report an unhandled rejection. This
+ * prevents that.
+ */
 function begin<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return work;
 }
 
-/** True if the same query computed the table from the items before this run, and no table needs a repair. */
+/**
+ * Returns true if the stored rows were computed by the same query from the items before this run, and no table needs a
+ * repair.
+ */
 function isMadeOfItems({ tables, repairs }: FoundLake, { table, hash }: DerivedTable): boolean {
   const { version, applied } = tables[table];
   const isOfItems = version >= 0n && applied.itemsVersion === tables.items.version && applied.query === hash;
   return isOfItems && Object.keys(repairs).length === 0;
 }
 
-/** Returns what the table's commit records: the version of the items and the query from which the table is computed. */
+/**
+ * Returns the values that the table's commit records. They identify the version of the items table and the query from
+ * which the rows were computed.
+ */
 function noteOrigin({ staging, next, one }: Deriving) {
   const isItemsChanged = next.changes.some(({ table }) => table === 'items');
   return { itemsVersion: staging.found.tables.items.version + (isItemsChanged ? 1n : 0n), query: one.hash };
 }
 
-/** Computes the rows that depend on changed items, and replaces the stored rows that differ. */
+/** Computes the rows that depend on changed items, and replaces those stored rows that differ. */
 async function renew(deriving: Deriving, narrowed: Narrowed | 'none'): Promise<Made> {
   const { staging, next, one } = deriving;
   const { table } = one;
@@ -102,7 +112,9 @@ async function renew(deriving: Deriving, narrowed: Narrowed | 'none'): Promise<M
   return one.by === 'product' ? { staged, changed, isKept: true } : { staged, isKept: change === KEEP };
 }
 
-/** Replaces the stored rows that have the given keys with newly computed rows. Keeps rows that don't differ. */
+/**
+ * Replaces the stored rows that have the given keys with newly computed rows. Keeps a stored row if it doesn't differ.
+ */
 async function replaceDifferent(
   { staging: { graph, found }, one: { table } }: Deriving,
   { key, keys }: Narrowed,
@@ -113,7 +125,7 @@ async function replaceDifferent(
   const using = code(key);
   const ofKeys = keys === undefined ? sql`` : sql`SEMI JOIN ${keys} USING (${using})`;
   const stored = graph.table(`stored_${table}`, sql`SELECT * FROM ${rows} ${ofKeys}`);
-  // Compares rows without run_id, because an unchanged row keeps the id of the run that wrote it.
+  // The rows are compared without run_id, because a row that doesn't differ keeps the id of the run that wrote it.
   const values = columnsOf(table, ['run_id']);
   const different = graph.table(
     `different_${table}`,
@@ -130,7 +142,7 @@ async function replaceDifferent(
   });
 }
 
-/** Computes all rows of a table, in parts if there are many products. */
+/** Computes all rows of a table. If there are many products, they are computed in several parts. */
 async function remake(
   deriving: Deriving,
   divide: (tables: Partial<Record<TableName, Relation>>) => Promise<PartTables[]>,

@@ -9,9 +9,9 @@ import type { TableName } from '../../tables/table.js';
 import { isByProduct } from './product-parts.js';
 
 export interface Made {
-  /** The table as this run has staged it; undefined if the table isn't derived. */
+  /** The table in the form in which this run has staged it. Undefined if the table isn't derived. */
   staged?: StagedTable;
-  /** The new rows of changed products, if the rows of all other products stay unchanged. */
+  /** The new rows of changed products. Only set if the rows of all other products stay the same. */
   changed?: Relation;
   /** True if only rows of changed products may change. */
   isKept: boolean;
@@ -23,20 +23,25 @@ export interface Deriving {
   next: NextLake;
   one: DerivedTable;
   reads: ReadonlyMap<TableName, Made>;
-  /** The products whose rows may change; undefined if all rows must be computed. */
+  /** The products whose rows may change. Undefined if all rows must be computed. */
   products: ChangedProducts | undefined;
 }
 
-/** The rows of a table that may change, and the rows from which they are computed. */
+/** Selects the rows of a table that may change, and the rows from which they are computed. */
 export interface Narrowed {
-  /** The column whose values select the rows that may change. If `keys` is undefined, all rows may change. */
+  /**
+   * The column that identifies the rows that may change. `keys` contains its values. If `keys` is undefined, all rows
+   * may change.
+   */
   key: 'product_id' | 'site_id';
   keys: Relation | undefined;
-  /** The relations to read in place of complete tables. */
+  /** Relations with the needed rows of a table. They are read in place of the complete table. */
   sources: Readonly<Partial<Record<TableName, Source>>>;
 }
 
-/** Finds the rows that changed items affect. Returns `none` if they affect no row, and `all` if they affect all. */
+/**
+ * Finds the rows that are affected by changed items. Returns `none` if no row is affected, and `all` if all rows are.
+ */
 type Narrow = (deriving: Deriving) => Promise<Narrowed | 'none' | 'all'>;
 
 export interface ChangedProducts {
@@ -44,9 +49,9 @@ export interface ChangedProducts {
   count: bigint;
 }
 
-/** If more than one in this number of products has changed, complete tables are computed. */
+/** Complete tables are computed if the share of changed products is larger than 1/FEW_PRODUCTS. */
 const FEW_PRODUCTS = 4n;
-/** If the brand, code or shop of more products than this has changed, all matches are computed. */
+/** All matches are computed if an item's brand, code or shop has changed for more products than this. */
 const FEW_RENAMED = 100n;
 
 const narrowByProduct: Narrow = async ({ reads, products, next }) => {
@@ -59,7 +64,10 @@ const narrowByProduct: Narrow = async ({ reads, products, next }) => {
   return { key: 'product_id', keys: products.rows, sources };
 };
 
-/** Finds products with an item whose brand, code or shop has changed. The query needs all items of their brands. */
+/**
+ * Finds the products with an item whose brand, code or shop has changed. To match these products, the query reads all
+ * items of their brands.
+ */
 const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) => {
   if (merge.changed === 0n) return 'none';
   const all: Narrowed = { key: 'product_id', keys: undefined, sources: {} };
@@ -86,7 +94,10 @@ const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) =
   return { key: 'product_id', keys: renamed, sources: { items: own } };
 };
 
-/** Finds websites with an item that is new or whose listing state has changed. The query needs all their items. */
+/**
+ * Finds the websites with an item that is new or whose website, currency, listing state or lack of a price has changed.
+ * For these websites, the query reads all items.
+ */
 const narrowBySite: Narrow = async ({ staging: { graph }, merge, next }) => {
   if (merge.changed === 0n) return 'none';
   const sites = graph.table(
@@ -98,14 +109,17 @@ const narrowBySite: Narrow = async ({ staging: { graph }, merge, next }) => {
   return { key: 'site_id', keys: sites, sources: { items } };
 };
 
-/** The function that finds the affected rows for each kind of derived table (see src/tables/table.ts). */
+/** For each kind of derived table, the function that finds the affected rows. src/tables/table.ts defines the kinds. */
 export const NARROW: Readonly<Record<DerivedTable['by'], Narrow>> = {
   product: narrowByProduct,
   brand: narrowByBrand,
   site: narrowBySite,
 };
 
-/** Selects the id and these columns of items for which a value changes in the run, with old and with new values. */
+/**
+ * Selects the items for which the run changes a value in one of the columns. Returns such an item twice, with its old
+ * and with its new values.
+ */
 function selectDifferent({ merged, before }: MergedItems, columns: string): Sql {
   const named = code(`item_id, ${columns}`);
   return sql`(SELECT ${named} FROM ${merged} EXCEPT SELECT ${named} FROM ${before})
@@ -113,8 +127,8 @@ function selectDifferent({ merged, before }: MergedItems, columns: string): Sql 
 }
 
 /**
- * Finds the products that changed items had before the run or have after it, and the products with offers from a source
- * that became stale or is no longer stale. Returns undefined if there are too many.
+ * Finds the products that may change. These are the products of changed items, both before and after the run, and the
+ * products with offers from a source that became stale or is no longer stale. Returns undefined if there are too many.
  */
 export async function findChangedProducts(
   { graph, found }: Staging,

@@ -5,23 +5,28 @@ import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { TableName } from '../../tables/table.js';
 
-/** The maximum number of items to group by product in one query. DuckDB can't write all data of a grouping to disk. */
+/**
+ * The maximum number of items that one query groups by product. DuckDB can't move all data of a larger grouping to
+ * disk.
+ */
 const WHOLE_ITEMS = 1_100_000n;
 /** The number of items in each query if there are more than WHOLE_ITEMS. */
 const PART_ITEMS = 600_000n;
 
-/** Returns the number of parts into which items are divided, or 1 if all items fit in memory. */
+/** Returns the number of parts into which the items are divided. Returns 1 if all items fit in memory. */
 export function countParts(items: bigint, { wholeItems = WHOLE_ITEMS, partItems = PART_ITEMS } = {}): number {
   const divide = (size: bigint) => Number((items + size - 1n) / size);
   if (items <= wholeItems) return 1;
-  // Each part creates a file in each table. The number of parts is limited, because many small files must be compacted.
+  // Each part adds a file to each table. The number of parts is limited, because many small files must be compacted
+  // later.
   return Math.max(divide(wholeItems), Math.min(divide(partItems), MANY_FILES));
 }
 
 export type PartTables = Partial<Record<TableName, Sql>>;
 
 /**
- * Divides tables into parts by product. A table whose rows don't belong to a single product isn't divided.
+ * Divides tables into parts, so that all rows of a product are in the same part. A table whose rows don't belong to
+ * products isn't divided.
  * @param queries the queries that will read the parts; columns that no query mentions are omitted
  */
 export async function divideTables(
@@ -37,7 +42,7 @@ export async function divideTables(
   return reads.map((read) => Object.fromEntries(all.map(([name, rows]) => [name, sql`FROM ${read(rows)}`])));
 }
 
-/** True if each row of the table depends on only one product. */
+/** Returns true if each row of the table belongs to one product. */
 export function isByProduct(table: TableName): boolean {
   return loadTableSchema(table).columns.some(({ name }) => name === 'product_id');
 }

@@ -9,19 +9,21 @@ export type JsonKind = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'a
 
 export interface DescribedValue {
   kinds: ReadonlySet<JsonKind>;
-  /** The fields of an object by name; undefined if the service chooses the names. */
+  /** The fields of an object, keyed by name. Undefined if the service chooses the names of the fields. */
   members?: ReadonlyMap<string, DescribedValue>;
-  /** Describes the elements of a list, or the values of an object whose field names the service chooses. */
+  /** Describes each element of a list, or each value of an object if the service chooses the names of its fields. */
   each?: DescribedValue;
-  /** True for a date-time. The lake stores date-times with microsecond precision. */
+  /** True if the string is a date-time. The lake stores date-times with a precision of microseconds. */
   isTime?: true;
-  /** The allowed strings; undefined if any string is allowed. */
+  /** The allowed strings. Undefined if any string is allowed. */
   values?: ReadonlySet<unknown>;
 }
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
 
-/** Reads the JSON type from the contract's metadata, because zod's own type describes the value after parsing. */
+/**
+ * Returns the JSON type that the metadata of a schema declares. zod's own type describes the value after it was parsed.
+ */
 function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
   const { type, format } = z.globalRegistry.get(schema) ?? {};
   if (format === 'int64' || format === 'int32') return { kinds: new Set(['integer']) };
@@ -58,10 +60,12 @@ export function describeValue(schema: z.core.$ZodType): DescribedValue {
   );
 }
 
-/** A history entry is stored as a change that names its item (see `nameItem` in histories/land-histories.ts). */
+/**
+ * An entry of an item's history is stored as a change. `nameItem` in histories/land-histories.ts adds the item to it.
+ */
 const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: int64 }) });
 
-/** The structure of the rows in each kind of response, as described in API §2. */
+/** The structure of a row in each kind of response, as the API document describes it (API §2). */
 export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/export': describeExportRow(),
   '/items': describeValue(contract.item),
@@ -71,11 +75,14 @@ export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/datasets': describeValue(contract.dataset),
   '/facets': describeValue(contract.facets),
   '/products': describeValue(contract.product),
-  // Only `status` is described, because an invalid value in any other field already makes the run fail.
+  // Only `status` is described, because the run already fails if any other field has an invalid value.
   '/plan': describeValue(planInfo.pick({ status: true })),
 };
 
-/** Describes an export row. The API document doesn't define how objects and lists are flattened, so text is allowed. */
+/**
+ * Describes a row of an export. The API document doesn't define how exports flatten objects and lists, so any string is
+ * allowed in place of an object or list.
+ */
 function describeExportRow(): DescribedValue {
   const item = describeValue(contract.item);
   const members = [...(item.members ?? [])].map(([name, value]): [string, DescribedValue] => {
@@ -85,7 +92,7 @@ function describeExportRow(): DescribedValue {
   return { ...item, members: new Map(members) };
 }
 
-/** Formats types as the API document does: `number`, `string|null`. */
+/** Formats JSON types in the notation of the API document, such as `number` or `string|null`. */
 export function nameKinds(kinds: ReadonlySet<JsonKind>): string {
   const named = NUMBER.every((kind) => kinds.has(kind)) ? [...kinds].filter((kind) => kind !== 'integer') : [...kinds];
   return named.sort((a, b) => Number(a === 'null') - Number(b === 'null')).join('|');

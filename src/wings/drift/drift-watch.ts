@@ -2,37 +2,46 @@ import type { AnswerName, LookAtRow } from '../../tables/table.js';
 import { DESCRIBED, type DescribedValue, type JsonKind } from './described-value.js';
 
 export interface SeenField {
-  /** The path in the API document, such as `site.id`; undefined for a field that the document doesn't mention. */
+  /** The field's path in the API document, such as `site.id`. Undefined if the document doesn't mention the field. */
   path: string | undefined;
   described: DescribedValue | undefined;
-  /** The number of values that responses contained. */
+  /** The number of values of the field in the responses. */
   rows: number;
   /** For each JSON type, the number of values and the first value. */
   kinds: Map<JsonKind, { rows: number; sample: unknown }>;
-  /** Unexpected values. `precision`: times finer than microseconds. `value`: strings that the document doesn't list. */
+  /**
+   * The unexpected values. `precision` is for times that are finer than microseconds. `value` is for strings that the
+   * API document doesn't list.
+   */
   odd: Map<'precision' | 'value', { rows: number; sample: string }>;
   members: Map<string, SeenField>;
   each: SeenField | undefined;
 }
 
 /**
- * Returns a field's path in the API document, or undefined if the document doesn't mention the field. `parent` is the
- * path of the object that contains the field, or '' for the row itself.
+ * Returns the path of a field in the API document, or undefined if the document doesn't mention the field. `parent` is
+ * the path of the object that contains the field. It is empty if the row itself contains the field.
  */
 type FindPath = (parent: string, name: string) => string | undefined;
 
-/** The maximum number of fields to count in each object, because the service may use any number of names. */
+/**
+ * The maximum number of fields to count in each object. The service may send any number of names, so memory must be
+ * limited.
+ */
 const MOST_FIELDS = 500;
 
-/** Matches fractions of a second that need more than six digits. */
+/** Matches a fraction of a second that has more than six significant digits. */
 const FINER = /\.\d{6}\d*[1-9]/;
 
-/** Counts the fields in a run's rows, and the JSON types of their values, for each kind of response. */
+/** For each kind of response, counts the fields in the rows of a run and the JSON types of their values. */
 export class DriftWatch {
   readonly seen = new Map<AnswerName, SeenField>();
   readonly #findPaths: Partial<Record<AnswerName, FindPath>>;
 
-  /** @param findPaths for responses whose fields may have other names than in the API document */
+  /**
+   * @param findPaths finds the paths for the kinds of responses whose fields may be named differently in the API
+   *   document
+   */
   constructor(findPaths: Partial<Record<AnswerName, FindPath>> = {}) {
     this.#findPaths = findPaths;
   }
@@ -98,11 +107,13 @@ export function joinPath(parent: string, name: string): string {
   return parent === '' ? name : `${parent}.${name}`;
 }
 
-/** Returns the description of the field at `path` below `parent`, or undefined if there is none. */
+/**
+ * Returns the description of the field at `path`, which is a path below `parent`. Returns undefined if there is none.
+ */
 function findDescribed(parent: SeenField, path: string): DescribedValue | undefined {
   const below = parent.path === '' || parent.path === undefined ? path : path.slice(parent.path.length + 1);
   if (parent.described?.members?.has(below) === true) return parent.described.members.get(below);
-  // A flattened name such as `siteId` means `site.id`, which is null for an item without a site.
+  // A flattened name such as `siteId` stands for `site.id`. Its value may be null, because an item may have no site.
   const [first = '', ...rest] = below.split('.');
   const object = parent.described?.members?.get(first);
   const member = object?.members?.get(rest.join('.'));

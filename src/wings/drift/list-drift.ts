@@ -7,23 +7,29 @@ import { joinPath, type SeenField } from './drift-watch.js';
 export interface Drift {
   answer: AnswerName;
   /**
-   * `unknown`: the document doesn't mention the field. `missing`: no row contains the field. `type`: values have
-   * another JSON type. `precision`: a time is finer than microseconds. `value`: the document doesn't list the string.
+   * `unknown` means that the API document doesn't mention the field, and `missing` that no row contains it. `type`
+   * means that values have another JSON type. `precision` means that a time is finer than microseconds, and `value`
+   * that a string isn't in the document's list.
    */
   finding: 'unknown' | 'missing' | 'type' | 'precision' | 'value';
-  /** The field's name in the rows, or in the document if no row contains the field. */
+  /** The field's name in the rows. If no row contains the field, its name in the API document. */
   field: string;
   /** The JSON types of the values in the rows; null if no row contains the field. */
   found: string | null;
-  /** The JSON types in the document, or for `value` the listed strings; null if the document lacks the field. */
+  /**
+   * The JSON types in the API document; null if it doesn't mention the field. For `value`, the strings that it lists.
+   */
   described: string | null;
-  /** The number of values with this difference. `looked_at` is the number of rows, objects or elements compared. */
+  /** The number of values that differ. `looked_at` is the number of rows, objects or elements that were compared. */
   rows: number;
   looked_at: number;
   sample: string | null;
 }
 
-/** A nullable field counts as missing only if this many rows lack it, because a service may omit nulls. */
+/**
+ * A field that may be null counts as missing only if at least this many rows lack it, because services often omit
+ * nulls.
+ */
 const TELLING_ROWS = 20;
 const MOST_FINDINGS = 100;
 const MOST_CHARACTERS = 200;
@@ -38,7 +44,7 @@ export function listDrift(seen: ReadonlyMap<AnswerName, SeenField>): Drift[] {
   return all.slice(0, MOST_FINDINGS);
 }
 
-/** Lists unknown fields and unexpected values. Adds the path of each field that the rows contain to `paths`. */
+/** Lists the unknown fields and the unexpected values in the rows. Adds all fields that the rows contain to `paths`. */
 function listFound(
   answer: AnswerName,
   field: SeenField,
@@ -75,8 +81,8 @@ function listFound(
 }
 
 /**
- * Lists an object's fields with their paths. If several fields have the same path, only one counts as known: the field
- * with exactly this name, or else the first one.
+ * Lists the fields of an object. If several fields stand for the same path, all but one are listed as unknown. The
+ * known one is the field whose name is exactly that path or, if there is none, the first field.
  */
 function listMembers(members: SeenField['members'], parent: string): [string, SeenField][] {
   const holders = new Map<string | undefined, string>();
@@ -114,15 +120,15 @@ function listMissing(answer: AnswerName, row: SeenField, paths: ReadonlyMap<stri
   return missing;
 }
 
-/** Returns an example of the values. Prefers one that isn't null. */
+/** Returns an example of the values. If possible, this is a value other than null. */
 function showSample(kinds: SeenField['kinds']): string {
   const [, first] = [...kinds].find(([kind]) => kind !== 'null') ?? [...kinds][0] ?? [];
   return shorten(JSON.stringify(first?.sample ?? null));
 }
 
 /**
- * Truncates text from the service, which may contain any characters. Replaces control characters with spaces, and a
- * surrogate pair that was cut in half with U+FFFD.
+ * Truncates a text from the service. The text may contain any characters, so control characters are replaced with
+ * spaces. Half of a surrogate pair at the cut is replaced with U+FFFD.
  */
 function shorten(text: string): string {
   const plain = text.slice(0, MOST_CHARACTERS).replaceAll(/\p{Cc}/gu, ' ');

@@ -19,5 +19,5 @@ const witness: Witness = {
   }),
 };
 
-/** After a full copy, compares the counts in `/facets` with the lake. */
+/** After a full copy, compares the service's counts in `/facets` with the items in the lake. */
 export const facets: Wing = { witnesses: [witness] };

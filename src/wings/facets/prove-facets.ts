@@ -6,8 +6,8 @@ import { sql } from '../../sql/sql.js';
 import { type FoundDifferences, readDifferences } from '../differences.js';
 
 /**
- * Compares the service's counts of listed items with the items as this run would publish them, by website, category and
- * currency. Each difference has the members facet, id, name, service and lake; the largest comes first.
+ * Compares the service's counts of listed items by website, category and currency with the items that this run would
+ * publish. Each difference has the members facet, id, name, service and lake. The largest difference comes first.
  */
 export async function proveFacets(
   io: Io,

@@ -9,9 +9,9 @@ export const backfillEntry = z.discriminatedUnion('type', [
   note('try', { at: z.string() }),
   asked('usage.before', { counted }),
   asked('usage.after', { counted }),
-  /** The history of an item has been downloaded. Its rows end at byte `end` of the file. */
+  /** The history of an item has been downloaded. Its last row ends at byte `end` of the file of histories. */
   asked('backfill.item', { itemId: int64Text, rows: z.number(), end: z.number(), sha256: z.string() }),
-  /** All histories have been downloaded, except those of `left` items for which no calls were left. */
+  /** All histories have been downloaded, except those of `left` items, for which there were no calls. */
   asked('backfill.done', { left: z.number() }),
 ]);
 export type BackfillEntry = z.infer<typeof backfillEntry>;
@@ -20,17 +20,20 @@ export interface Backfill {
   isBegun: boolean;
   /** True if all requested histories have been downloaded. */
   isDone: boolean;
-  /** True if all histories requested at some time were downloaded, even if more have been requested since. */
+  /** True if the backfill was complete at some time, even if more histories have been requested since then. */
   wasDone: boolean;
   items: Chain<bigint> | undefined;
   rows: number;
   bytes: number;
-  /** The number of items that were not requested, because no calls were left. */
+  /** The number of items whose histories weren't requested, because there were no calls for them. */
   left: number;
   calls: Calls;
-  /** The number of calls made by earlier processes. The service's usage counter supplies it if possible. */
+  /** The number of calls that earlier processes made, according to the service's usage counter where that is known. */
   counted: bigint;
-  /** The service's usage counter before and after this process, and the number of calls that the process counted. */
+  /**
+   * The service's usage counter before and after the calls of this process, and the number of calls that the process
+   * itself counted.
+   */
   now: { before: Counted; after: Counted; calls: number };
 }
 
@@ -58,7 +61,7 @@ function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
   if (entry.type === 'try') return next;
   const now = { ...backfill.now, calls: entry.calls };
   switch (entry.type) {
-    // The first entry of each process.
+    // Each process writes this entry first, so it separates the calls of this process from those of earlier processes.
     case 'usage.before':
       return {
         ...next,
@@ -76,7 +79,10 @@ function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
   }
 }
 
-/** Returns the number of calls made by all processes of the backfill. Uses the service's usage counter if possible. */
+/**
+ * Returns the number of calls that all processes of the backfill made. Prefers the service's usage counter to the
+ * processes' own counts.
+ */
 export function countCalls({ counted: before, now }: Backfill): bigint {
   return before + (countBetween(now.before, now.after)?.calls ?? BigInt(now.calls));
 }

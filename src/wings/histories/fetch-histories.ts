@@ -22,16 +22,16 @@ import { hasOpenBackfill, landHistories, listReadHistories, listWaitingHistories
 /** The result of downloading item histories outside a run, with one call for each item. */
 export interface TakenHistories {
   asked: number;
-  /** The number of items whose histories weren't downloaded, because no calls were left. */
+  /** The number of items whose histories weren't downloaded, because there were no calls for them. */
   left: number;
 }
 
 const NONE: TakenHistories = { asked: 0, left: 0 };
 
 /**
- * For the setting `source.history: items`, downloads the histories of items that haven't been read before (API §4,
- * /items/{id}/history). Uses only calls that a run doesn't need. The next run adds the histories to the lake. Does
- * nothing while a run is unfinished. Returns undefined if the lake has no items yet.
+ * If the pipeline sets `source.history: items`, downloads the histories that haven't been downloaded before (API §4,
+ * /items/{id}/history). Uses only calls that runs don't need. The next run adds the histories to the lake. Does nothing
+ * while a run is unfinished. Returns undefined if the lake has no items yet.
  */
 export async function takeHistories(
   pipeline: Pipeline,
@@ -43,8 +43,8 @@ export async function takeHistories(
   const lake = await findLake(pipeline.lake.path);
   const items = await readTable(lake, 'items');
   if (items.version < 0n) return undefined;
-  // If another program has committed to the table, downloads nothing, because the next run must first repair or reject
-  // that commit.
+  // If another program has committed to the items table, this downloads nothing. The next run must first repair or
+  // reject that commit.
   if ((await findForeignChanges(lake, [items], await readPointer(lake))).length > 0) return NONE;
   const { applied } = await readTable(lake, 'runs');
   if ((await peekUnfinishedRun(lake.root, applied.run ?? 0n)) !== undefined) return NONE;
@@ -66,7 +66,8 @@ export async function takeHistories(
       io.log('info', 'histories', { ...taken });
       return taken;
     } catch (error) {
-      // If no calls are left, keeps the downloaded histories for a later run. The sync can still succeed.
+      // There are no calls for the rest. The downloaded histories are kept for a later run, and the sync can still
+      // succeed.
       if (!(error instanceof PricelakeError) || !['budget', 'quota'].includes(error.code)) throw error;
       io.log('warn', 'histories.waiting', { left: missing.size, reason: error.message });
       return { asked: 0, left: missing.size };
@@ -74,7 +75,10 @@ export async function takeHistories(
   });
 }
 
-/** Downloads the histories of the items that `choose` selects for the number of calls left (null if unlimited). */
+/**
+ * Downloads the histories of the items that `choose` selects. Its parameter is the number of calls that are left, or
+ * null if the calls are unlimited.
+ */
 export async function landItemHistories(
   pipeline: Pipeline,
   { lake, stop }: Pick<LockedLake, 'lake' | 'stop'>,
@@ -99,7 +103,8 @@ async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'
 }
 
 /**
- * Finds items that the service still returns, and whose history has neither been downloaded nor added to the lake.
+ * Finds the items that the service still returns, and whose histories have neither been downloaded nor added to the
+ * lake.
  * @param items rows of the items table
  */
 export async function findMissingHistories(graph: RelationGraph, lake: Lake, items: Relation | Sql): Promise<IdSet> {

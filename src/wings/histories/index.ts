@@ -5,7 +5,10 @@ import { surroundRun } from './surround-run.js';
 
 export { type HistorySelection, landChosenHistories } from './land-chosen-histories.js';
 
-/** Downloads item histories, one call for each item: for all items if the pipeline says so, or for chosen items. */
+/**
+ * Downloads the histories of items, with one call for each item. The pipeline may request the histories of all items,
+ * and a user may request those of chosen items.
+ */
 export const histories: Wing = {
   sources: [
     {

@@ -10,17 +10,17 @@ import type { Database } from '../../sql/connection.js';
 import type { Lake } from '../../tables/layout.js';
 import { landItemHistories } from './fetch-histories.js';
 
-/** The items whose history is requested, by ID or by an SQL condition on the items table. */
+/** Selects the items whose histories are requested, either by their IDs or by an SQL condition on the items table. */
 export type HistorySelection = { itemIds: readonly bigint[] } | { where: string };
 
 /**
- * Downloads the histories of chosen items, with one call for each item. A history reaches back as far as the plan's
- * historyDays (API §4, /items/{id}/history). The next run adds missing entries to the `history` table. If a backfill
- * was interrupted, continues with its remaining items.
- * @returns the number of chosen items, and the number of histories requested now; the other histories had already been
- * downloaded
+ * Downloads the histories of chosen items, with one call for each item. A history goes back as many days as the plan's
+ * historyDays allows (API §4, /items/{id}/history). The next run adds missing entries to the `history` table. If a
+ * backfill was interrupted, downloads the rest of it.
+ * @returns the number of chosen items, and the number of histories that were requested now, because they hadn't been
+ *   downloaded before
  * @throws PricelakeError `usage` if the condition isn't valid SQL or selects no items; `budget` or `quota` if too few
- * calls are left, in which case downloaded histories are kept
+ *   calls are left, in which case the downloaded histories are kept
  */
 export function landChosenHistories(
   pipeline: Pipeline,

@@ -25,16 +25,16 @@ function backfillFolder(lakeRoot: string): string {
 const SOURCE = 'histories';
 const FILE = 'history.ndjson';
 const JOURNAL = 'journal.ndjson';
-/** The number of parallel requests. The client also limits the rate. */
+/** The maximum number of requests at the same time. In addition, the client limits the rate of requests. */
 const CONCURRENCY = 4;
 
 /**
- * Downloads item histories (API §4, /items/{id}/history) to a file with one entry per line, in the form of a change in
- * the feed. Continues an interrupted backfill with the items that it lacks. An item that the key can't see has an empty
- * history.
- * @param plan the account's plan, as read before the first call
- * @param left the number of items that can't be requested, because no calls are left; it is journaled
- * @returns the number of items requested
+ * Downloads the histories of items (API §4, /items/{id}/history) to one file. Each line contains an entry in the form
+ * of a change in the feed. If a backfill was interrupted, downloads only the histories that the file lacks. The history
+ * of an item that the key can't see is empty.
+ * @param plan the account's plan, as it was read before the first call
+ * @param left the number of items for which there are no calls; it is recorded in the journal
+ * @returns the number of items whose histories were requested
  */
 export async function landHistories(
   client: ApiClient,
@@ -90,7 +90,10 @@ async function readHistories(
   io.progress({ step: 'land', part: 'histories', rows: done, totalRows: BigInt(itemIds.length), bytes, done: true });
 }
 
-/** Downloads an item's history and adds the item to each entry. If the key can't see it (404), there is no entry. */
+/**
+ * Downloads the history of an item, and adds the item to each entry. Returns no entries if the key can't see the item
+ * (404).
+ */
 async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: Buffer; rows: Slice[] }> {
   try {
     const { body } = await client.bytes(`/items/${itemId}/history`, {});
@@ -105,8 +108,8 @@ async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: B
 }
 
 /**
- * Adds the item to each entry, because a history entry doesn't name its item (API §2): `{"id":1,…}` becomes
- * `{"item":{"id":7},"id":1,…}`. Replaces an existing `item` member.
+ * Adds the item to each entry of its history, because an entry doesn't name its item (API §2). For example,
+ * `{"id":1,…}` becomes `{"item":{"id":7},"id":1,…}`. Replaces the member `item` if an entry has one.
  */
 function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { body: Buffer; rows: Slice[] } {
   const item = `{"id":${itemId}}`;
@@ -129,8 +132,8 @@ function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { bo
 const OPEN_BRACE = 0x7b;
 
 /**
- * Links downloaded histories into the run's folder. If the backfill has never been complete, leaves the histories to a
- * later run.
+ * Adds the file of downloaded histories to the run's folder as a hard link. If the backfill has never been complete,
+ * leaves its histories to a later run.
  * @throws PricelakeError `lake_invalid` if the file has changed since it was downloaded
  */
 export async function takeBackfill({ folder, journal }: Landing, lakeRoot: string): Promise<void> {
@@ -138,7 +141,7 @@ export async function takeBackfill({ folder, journal }: Landing, lakeRoot: strin
   const waiting = await readBackfill(lakeRoot);
   if (!waiting.wasDone) return;
   const file = path.join(folder, FILE);
-  // An earlier attempt may have linked the file without journaling it, and that backfill may since have been removed.
+  // An earlier attempt of the run may have been killed after it created this link. The linked file may be outdated.
   await rm(file, { force: true });
   await link(path.join(backfillFolder(lakeRoot), FILE), file);
   await syncFolder(folder);
@@ -152,7 +155,7 @@ export async function takeBackfill({ folder, journal }: Landing, lakeRoot: strin
   );
 }
 
-/** Verifies the checksum of each history. Returns a hash of all histories, which the run journals. */
+/** Verifies the checksum of each history. Returns a hash of all histories, which the run's journal records. */
 async function hashHistories(file: string, lakeRoot: string): Promise<string> {
   const entries = await readEntries(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);
   const total = createHash('sha256');
@@ -187,18 +190,21 @@ export async function listWaitingHistories(lakeRoot: string): Promise<bigint[]> 
   return listItems(await readBackfill(lakeRoot));
 }
 
-/** True if a backfill has started, and no run has published its histories yet. */
+/** Returns true if a backfill has started, and no run has published its histories yet. */
 export async function hasBackfill(lakeRoot: string): Promise<boolean> {
   return (await readBackfill(lakeRoot)).isBegun;
 }
 
-/** True if a backfill was interrupted and hasn't been completed. */
+/** Returns true if a backfill was interrupted and hasn't been completed. */
 export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
   const { isBegun, isDone } = await readBackfill(lakeRoot);
   return isBegun && !isDone;
 }
 
-/** Deletes the histories that a run has published. Records that the histories of these items have been read. */
+/**
+ * Deletes the downloaded histories after a run has published them. Records that the histories of these items have been
+ * added to the lake.
+ */
 export async function removeBackfill({ journal }: Landing, lakeRoot: string, memory: Memory): Promise<void> {
   if (!journal.state.sources.has(SOURCE)) return;
   const items = new Set(await listWaitingHistories(lakeRoot));

@@ -3,8 +3,8 @@ import type { AskedSync, SyncReport } from '../wing.js';
 import { takeHistories } from './fetch-histories.js';
 
 /**
- * Downloads item histories before a run, so that the run adds them to the lake. If the run makes the first copy,
- * downloads the histories after it, and starts a second run that adds them.
+ * Downloads the histories of items before a run, so that the run adds them to the lake. Before a first copy, the items
+ * aren't known yet. In that case, downloads the histories after the run, and starts a second run that adds them.
  */
 export async function surroundRun(
   { pipeline, io, signal, options, store }: AskedSync,
