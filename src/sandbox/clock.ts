@@ -1,10 +1,10 @@
 import { PricelakeError } from '../io/errors.js';
 
-/** Milliseconds until the feed shows a change (API §4, /changes, rule 3). */
+/** The delay, in milliseconds, until the feed shows a change (API §4, /changes, rule 3). */
 export const FEED_DELAY_MS = 30_000;
 
 /**
- * The pace of the clock. A `frozen` clock moves only when it is advanced, and a `60x` clock 60 times as fast as real
+ * The pace of the clock. A `frozen` clock moves only when it is advanced. A `60x` clock runs 60 times as fast as real
  * time.
  */
 export type ClockMode = 'frozen' | 'real' | `${number}x`;
@@ -37,7 +37,7 @@ export class SimulatedClock {
   #isHeld = false;
   #movedAt: number;
 
-  /** @param wall returns real time in milliseconds since any moment */
+  /** @param wall returns real time in milliseconds since an arbitrary moment */
   constructor(startAt: Date, mode: ClockMode, wall: () => number = () => performance.now()) {
     this.mode = mode;
     this.#speed = speedOf(mode);
@@ -80,7 +80,7 @@ export class SimulatedClock {
   }
 
   /**
-   * Returns the seconds until `moment`, at least 1. They are real seconds, or simulated seconds if the clock is frozen.
+   * Returns the seconds until `moment`, at least 1. Counts real seconds, or simulated seconds if the clock is frozen.
    */
   secondsTo(moment: Date): number {
     return Math.max(1, Math.ceil((moment.getTime() - this.now()) / 1000 / (this.#speed || 1)));

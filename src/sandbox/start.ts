@@ -26,13 +26,15 @@ export type { Handler } from './http/listen.js';
 export interface SandboxOptions extends AccountChange {
   /** The port on 127.0.0.1; 0, the default, chooses a free one. */
   port?: number;
-  /** The seed of the generated data, 1 by default. Two sandboxes with one seed have the same data, byte for byte. */
+  /**
+   * The seed of the generated data, 1 by default. Two sandboxes with the same seed have the same data, byte for byte.
+   */
   seed?: number;
   /** The number of items; 20,000 by default. */
   items?: number;
-  /** The number of websites. By default from 8 to 400, depending on the number of items. */
+  /** The number of websites. Defaults to a number from 8 to 400 that depends on the number of items. */
   sites?: number;
-  /** Days of past changes to generate, at least 5; 90 by default. */
+  /** The number of days of past changes to generate: at least 5, and 90 by default. */
   pastDays?: number;
   /** An NDJSON file, optionally gzipped, of Items to serve in place of generated data. */
   dataFile?: string;
@@ -43,7 +45,9 @@ export interface SandboxOptions extends AccountChange {
   changesFile?: string;
   /** The number of requests per second; null for no limit. Defaults to the plan's limit. */
   ratePerSecond?: number | null;
-  /** The field names of export rows. By default nested in NDJSON as in Item, and flat in camel case in CSV. */
+  /**
+   * The field names of export rows. By default, NDJSON rows are nested as in Item, and CSV rows are flat in camel case.
+   */
   exportShape?: ExportShape;
   /** Faults, each as `ENDPOINT:KIND[=ARGUMENT][@WHEN]`, such as `export:drop@1`; see faults/fault-kinds.ts. */
   faults?: readonly string[];

@@ -8,7 +8,7 @@ export interface Category {
   parentId: number | null;
 }
 
-/** A category without subcategories, and the names, brands and prices that its products are generated from. */
+/** A category without subcategories, and the names, brands and prices from which its products are generated. */
 export interface Leaf {
   categoryId: number;
   nouns: string[];

@@ -21,7 +21,7 @@ export const CENTRAL_EUROPE_MASK = 1 << 5;
 /** The dataset of shops whose prices have an open license. */
 export const OPEN_DATA_MASK = 1 << 6;
 
-/** The account's datasets, in the order in which larger plans include them. */
+/** The account's datasets. A plan includes the first ones, and a larger plan includes more of them. */
 export const ACCOUNT_DATASETS: DatasetEntry[] = [
   ['Consumer electronics', 'TV, audio, computers and phones'],
   ['Home and garden', 'Tools, kitchen and garden'],

@@ -15,7 +15,7 @@ export interface Shop {
   level: number;
 }
 
-/** A source: listings of a shop that the service scrapes together. */
+/** A source, which is a group of a shop's listings that the service scrapes together. */
 export interface ScrapedSource {
   modelId: bigint;
   healthy: boolean;

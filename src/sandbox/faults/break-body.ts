@@ -1,6 +1,9 @@
 import type { FaultEffect } from './fault.js';
 
-/** Milliseconds to wait before closing a connection, so that the client receives the bytes already written. */
+/**
+ * The time, in milliseconds, to wait before closing a connection, so that the client receives the bytes already
+ * written.
+ */
 const HANG_UP_MS = 20;
 
 /**

@@ -16,7 +16,7 @@ export const FAULT_ENDPOINTS = [
 export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
 
 interface KindFacts {
-  /** The argument that is used if the user gives none; empty if the fault has no argument. */
+  /** The argument to use if the user gives none; empty if the fault has no argument. */
   byDefault: string;
   /** A description of the fault's effect, for the command's help. */
   says: string;

@@ -80,7 +80,7 @@ function parseArgument(kind: FaultKind, argument: string | undefined): FaultEffe
   return parsed.success ? ({ kind, argument: parsed.data } as FaultEffect) : null;
 }
 
-/** Parses which requests a fault applies to: `3`, `3-5`, `3-` or `10%`. Null if the text is invalid. */
+/** Parses the requests to which a fault applies: `3`, `3-5`, `3-` or `10%`. Returns null if the text is invalid. */
 function parseTiming(when: string | undefined): FaultTiming | null {
   if (when === undefined) return { first: 1, last: Number.POSITIVE_INFINITY };
   const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(when)?.[1];

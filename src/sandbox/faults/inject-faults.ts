@@ -7,7 +7,7 @@ import { chooseRowEdit, type ExportFormat, editJson, type RowEdit, readRows } fr
 import type { FaultEffect } from './fault.js';
 import type { FaultEndpoint } from './fault-kinds.js';
 
-/** The path prefix that redirects lead to. Requests below it are served without faults. */
+/** The path prefix of the targets of redirects. Requests with this prefix are served without faults. */
 const REDIRECTED = '/redirected';
 
 /** Serves a request without faults. @param midExport is called after half of an export's rows */
@@ -58,7 +58,10 @@ function findEndpoint(path: string): FaultEndpoint | null {
   return LONG_PATHS.find(([pattern]) => pattern.test(rest))?.[1] ?? null;
 }
 
-/** Returns a function that advances the world by an hour with the fault's changes; undefined without such a fault. */
+/**
+ * Returns a function that applies a `move` fault: it advances the world by an hour with a given number of changes.
+ * Returns undefined if there is no such fault.
+ */
 function findMove(effects: readonly FaultEffect[], { world, clock }: Service): (() => Promise<void>) | undefined {
   const changes = effects.find(({ kind }) => kind === 'move')?.argument as number | undefined;
   return changes === undefined ? undefined : async () => void (await advanceWorld(world, clock, { hours: 1, changes }));
@@ -125,7 +128,7 @@ function answerFault(effect: FaultEffect, request: Request, service: Service): R
   return answerRefusal(refuseLimit(kind === '402' ? 402 : 429, argument, service), request, service);
 }
 
-/** Builds an error page like that of a proxy: HTML, without the service's headers. */
+/** Builds an HTML error page like that of a proxy, without the headers that the service would send. */
 function answerHtml(status: number): Response {
   const page = `<!doctype html><html><head><title>${status}</title></head><body><h1>${status} Upstream error</h1></body></html>\n`;
   return new Response(page, { status, headers: { 'Content-Type': 'text/html; charset=utf-8' } });

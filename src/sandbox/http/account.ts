@@ -19,8 +19,8 @@ const accountSettings = z.strictObject({
   /** Kinds of keys for which the service responds with 401 (API §5, rule 4). */
   revoked: z.array(z.enum(KEY_KINDS)),
   /**
-   * The number of days since an overdue payment was due; null if no payment is overdue. The status is PAST_DUE, and
-   * from day 30, requests return 402.
+   * The number of days since an overdue payment was due; null if no payment is overdue. While a payment is overdue, the
+   * status is PAST_DUE. From day 30, requests return 402.
    */
   overdueDays: z.number().nonnegative().nullable(),
 });

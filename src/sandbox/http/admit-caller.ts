@@ -7,7 +7,9 @@ import { ApiError, refuseByLimit } from './answers.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 import { Parameters } from './parameters.js';
 
-/** The `calls.refused` reading determines whether responses with these statuses count as calls. */
+/**
+ * Responses with these statuses count as calls, or not, depending on the `calls.refused` interpretation (registry.ts).
+ */
 const REFUSALS = new Set([401, 402, 429]);
 
 /**
@@ -62,7 +64,7 @@ function takeCall({ account }: Service, kind: KeyKind): void {
   account.countCall(kind);
 }
 
-/** The quota headers and the figure that each shows, keyed by the value of the `quotaHeaders` reading. */
+/** The quota headers and the figure that each shows, keyed by the value of the `quotaHeaders` interpretation. */
 const QUOTA_HEADERS: Record<ReadingValue<'quotaHeaders'>, Record<string, keyof ReturnType<typeof readQuotas>>> = {
   long: {
     'X-Quota-Api-Calls-Limit': 'callLimit',

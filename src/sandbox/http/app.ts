@@ -44,7 +44,10 @@ async function refuseForeignPages(c: Context, next: Next): Promise<void> {
   await next();
 }
 
-/** Returns 405 for methods other than GET, which all operations of the API use (API §1, rule 2). Must be added last. */
+/**
+ * Returns 405 for methods other than GET, which all operations of the API use (API §1, rule 2). Call it after adding
+ * all other routes.
+ */
 function refuseOtherMethods(app: Hono<SandboxEnv>): void {
   app.all('/api/v1/*', (c) => {
     const { method } = c.req;

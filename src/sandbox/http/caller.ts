@@ -29,7 +29,7 @@ export interface Caller {
 }
 
 export interface SandboxEnv {
-  /** `midExport` is called after half of an export's rows, so that a fault can change the data there. */
+  /** `midExport` is called halfway through the rows of an export, so that a fault can change the data at that point. */
   Bindings: { midExport?: () => Promise<void> };
   Variables: { caller: Caller; parameters: Parameters };
 }
@@ -37,7 +37,9 @@ export interface SandboxEnv {
 /** The caller and the parameters of an admitted request. */
 export type Asked = SandboxEnv['Variables'];
 
-/** Determines what a key can read: the sample dataset for a test key, the plan's datasets for others (API §5). */
+/**
+ * Determines what a key can read: for a test key, the sample dataset; for any other key, the plan's datasets (API §5).
+ */
 export function buildCaller(service: Service, kind: KeyKind): Caller {
   const { world, account } = service;
   const { plan } = account;
@@ -87,8 +89,7 @@ export function historyStart(service: Service, caller: Caller): number {
 const answered = new WeakMap<Service, number>();
 
 /**
- * Returns the moment whose data a response shows: null for the present, or a past moment if a reading makes responses
- * lag.
+ * Returns the moment whose data a response shows: null for the present, or a past moment if responses are set to lag.
  */
 export function chooseMoment(service: Service, kind: 'lists' | 'exports' | 'facets' | 'products' | 'items'): Moment {
   const { readings, world } = service;

@@ -45,7 +45,10 @@ function refuseFeed(plan: Plan): ApiError {
   return refuseByLimit(402, plan, 'changeFeed', `The ${plan.name} plan doesn't include the change feed.`);
 }
 
-/** Returns the start of the visible changes. If the cursor is older, the `feed.oldCursor` reading applies. */
+/**
+ * Returns the start of the visible changes. The `feed.oldCursor` interpretation determines what happens if the cursor
+ * is older.
+ */
 function findFeedStart(service: Service, caller: Caller, after: bigint): number {
   const { world, readings } = service;
   const start = historyStart(service, caller);

@@ -59,7 +59,10 @@ function addFaultRoutes(app: Hono<SandboxEnv>, { faults }: Service): void {
   });
 }
 
-/** Adds `/sandbox/readings`: GET lists the readings, and POST changes the given ones for subsequent responses. */
+/**
+ * Adds `/sandbox/readings`, the interpretations of open points in the API document. GET lists them, and POST changes
+ * the given ones for later responses.
+ */
 function addReadingRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const list = () => Object.fromEntries(service.readings.list().map(({ name, value }) => [name, value]));
   app.get('/sandbox/readings', (c) => c.json({ readings: list() }));

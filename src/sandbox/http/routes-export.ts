@@ -39,7 +39,7 @@ function chooseFormat(world: World, format: 'csv' | 'ndjson'): RowFormat {
   return shape === null || shape === 'item' ? 'json' : 'flat';
 }
 
-/** Applies the export quota: without overage, the export is cut at the limit (quota rules 2 and 3). */
+/** Applies the export quota. Without overage, the export ends at the limit (API §4, /export, quota rules 2 and 3). */
 function cutAtQuota(service: Service, caller: Caller, matching: Uint32Array): { rows: Uint32Array; headers: Headers } {
   const { account } = service;
   const { limits, overage } = caller.plan;

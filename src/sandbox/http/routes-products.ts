@@ -10,7 +10,7 @@ interface OfferChoice {
   items: string;
   /** The currency of the offers to count; null for all currencies. */
   currency: string | null;
-  /** True if removed offers count, as the `products.offers` reading determines. */
+  /** True if removed offers count, which the `products.offers` interpretation determines. */
   removed: boolean;
 }
 

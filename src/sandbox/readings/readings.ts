@@ -94,7 +94,10 @@ const TIMES = {
   seconds: [`strftime(instant, '%Y-%m-%dT%H:%M:%SZ')`, `date_trunc('second', instant)`],
 } as const;
 
-/** Builds the SQL macros for the readings that determine the text of rows, so that queries don't depend on readings. */
+/**
+ * Builds SQL macros for the interpretations (readings) that determine the text of rows, so that queries don't depend on
+ * these interpretations.
+ */
 export function createReadingMacros(readings: Readings): string {
   const [text, instant] = TIMES[readings.get('timestamps')];
   const prefix = readings.get('changes.attributes') === 'prefixed' ? 'attributes.' : '';
@@ -106,7 +109,7 @@ CREATE MACRO shown_time(instant) AS ${instant};
 CREATE MACRO json_time(instant) AS coalesce('"' || time_text(instant) || '"', 'null');
 -- The title of an untitled item, as the feed shows it.
 CREATE MACRO feed_title(title) AS ${readings.get('feed.title') === 'null' ? 'title' : "coalesce(title, '')"};
--- True if a change updates last_changed_at. For REMOVED (2) and RELISTED (3), this depends on the reading.
+-- True if a change updates last_changed_at. For REMOVED (2) and RELISTED (3), the lastChangedAt reading determines it.
 CREATE MACRO moves_last_changed(kind, value_moves) AS ${
     readings.get('lastChangedAt') === 'stays' ? 'kind NOT IN (2, 3) OR value_moves' : 'true'
   };

@@ -127,7 +127,9 @@ export type ReadingValue<N extends ReadingName> = (typeof READINGS)[N]['values']
   : number;
 export const READING_NAMES = Object.keys(READINGS) as ReadingName[];
 
-/** The maximum lag in seconds. Nothing changes for longer than that before the start, so the earlier state is known. */
+/**
+ * The maximum lag in seconds. Before the start, nothing changes for longer than this, so the lagging state is known.
+ */
 export const MAX_LAG = 1500;
 
 export function factsOf(name: ReadingName): ReadingFacts {

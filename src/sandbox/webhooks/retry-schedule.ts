@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** Milliseconds to wait after each failed attempt. The last value repeats (API §6, delivery rule 3). */
+/** The times, in milliseconds, to wait after failed attempts. The last value repeats (API §6, delivery rule 3). */
 const RETRY_WAITS = [1, 5, 15, 30, 60, 120, 240].map((minutes) => minutes * MINUTE_MS);
 
 /**
@@ -26,7 +26,7 @@ export function hasFailedTooLong(now: number, failingSince: number): boolean {
 export interface DeliveryTime {
   /** The speed relative to real time; 60 means 60 times as fast. */
   readonly scale: number;
-  /** Returns the time in milliseconds since any moment. */
+  /** Returns the time in milliseconds since an arbitrary moment. */
   now(): number;
   /** Sleeps until `at`. If the signal is aborted, returns early without an error. */
   sleepUntil(at: number, signal: AbortSignal): Promise<void>;

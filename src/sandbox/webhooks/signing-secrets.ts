@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 
 interface Secret {
   text: string;
-  /** When the secret expires, in the milliseconds of DeliveryTime. */
+  /** The time at which the secret expires, in milliseconds of the clock for deliveries (DeliveryTime). */
   validUntil: number;
 }
 

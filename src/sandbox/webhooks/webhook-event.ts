@@ -56,7 +56,7 @@ function buildEvent(
   return { id, type, cursor, body: render(head), attempts: 0, delivered: false };
 }
 
-/** Milliseconds within which an endpoint must respond (API §6, delivery rule 1). */
+/** The time, in milliseconds, within which an endpoint must respond (API §6, delivery rule 1). */
 export const ANSWER_WITHIN_MS = 10_000;
 
 export interface Delivery {
@@ -65,7 +65,7 @@ export interface Delivery {
   attempt: number;
   at: string;
   ok: boolean;
-  /** Null if no response came in time. */
+  /** The status of the response; null if none came in time. */
   status: number | null;
   /** Why there was no response; missing if there was one. */
   error?: string;
@@ -75,7 +75,7 @@ interface Target {
   url: string;
   secrets: readonly string[];
   answerWithinMs: number;
-  /** Aborted when the endpoint is removed or the sandbox stops. */
+  /** A signal that is aborted when the endpoint is removed or the sandbox stops. */
   signal: AbortSignal;
 }
 

@@ -36,9 +36,12 @@ export interface WebhookOptions {
 
 interface EndpointSettings {
   url: string;
-  /** The new signing secret. By default, the current secret stays. */
+  /** The new signing secret. If it is missing, the current secret stays. */
   secret?: string | undefined;
-  /** The id of the change to continue after. By default, the last delivered change or, at first, the newest change. */
+  /**
+   * The id of the change to continue after. Defaults to the last delivered change or, before any delivery, to the
+   * newest one.
+   */
   after?: bigint | undefined;
 }
 

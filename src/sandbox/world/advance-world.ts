@@ -26,9 +26,9 @@ export interface AdvanceCounts {
 
 const HOUR_MS = 3_600_000;
 const CHANGES_PER_ITEM_HOUR = 0.008;
-/** Milliseconds for which earlier versions of rows are kept. This is longer than the maximum lag. */
+/** The time, in milliseconds, for which earlier versions of rows are kept. It is longer than the maximum lag. */
 const KEEP_MS = 2 * MAX_LAG * 1000;
-/** Milliseconds before the current time within which the changes of a running clock happen. */
+/** While the clock runs, changes happen within this many milliseconds before the current time. */
 const JUST_NOW_MS = 5000;
 /** Shares of all changes by kind. All other changes have the kind CHANGED. */
 const SHARE = { new: 0.06, removed: 0.07, relisted: 0.04 };
@@ -43,7 +43,7 @@ export async function advanceWorld(
 ): Promise<AdvanceCounts> {
   const step = async (session: WorldSession, start: number): Promise<AdvanceCounts> => {
     const end = start + Math.round(options.hours * HOUR_MS);
-    // A frozen clock stops after the feed's delay, so that all changes are visible.
+    // A frozen clock moves past the changes by the feed's delay, so that all of them are visible.
     const isLong = end - start > 2 * FEED_DELAY_MS;
     const quiet = clock.isRunning ? 0 : FEED_DELAY_MS;
     const to = isLong ? end - quiet : Math.max(end, start + 1000);
@@ -166,7 +166,7 @@ function saltOf(world: World, step: number, round: number): number {
   return world.facts.seed * 10_000_000 + step * 1000 + round;
 }
 
-/** Milliseconds of real time between updates. */
+/** The real time between updates, in milliseconds. */
 const TICK_MS = 1000;
 /** The wait after an update, as a multiple of its duration, so that updates use at most a tenth of the time. */
 const REST = 9;

@@ -1,7 +1,7 @@
 import { findFirstAbove, NumberColumn } from './number-column.js';
 import { RowFile } from './row-file.js';
 
-/** Stands for an item that is no longer in the data. */
+/** The number that stands for an item that is no longer in the data. */
 const NO_ITEM = 0xffff_ffff;
 
 export type FeedColumns = [bigint[], bigint[], ...(number | null)[][]];

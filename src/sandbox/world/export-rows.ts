@@ -11,7 +11,7 @@ export type ExportShape = (typeof EXPORT_SHAPES)[number];
 
 /** Settings that the text of a row depends on. */
 export interface RowStyle {
-  /** Null for nested NDJSON, and CSV that is flat in camel case. */
+  /** The shape of export rows; null for nested NDJSON rows, and CSV rows that are flat in camel case. */
   shape: ExportShape | null;
   /** Fields of the user's items that the API document doesn't define. */
   extraFields: readonly string[];
@@ -113,6 +113,6 @@ CREATE MACRO csv_text(text) AS coalesce(CASE
 CREATE MACRO csv_money(amount) AS replace(json_money(amount), 'null', '');
 CREATE MACRO csv_time(instant) AS coalesce(time_text(instant), '');
 CREATE MACRO json_pointer(key) AS '/' || replace(replace(key, '~', '~0'), '/', '~1');
--- Of the text of unknown fields, a string as such and anything else as JSON.
+-- Returns the value of a field in extra as text: a string without quotes, and any other value as JSON.
 CREATE MACRO extra_value(extra, key) AS ('{' || substr(extra, 2) || '}')::JSON->>json_pointer(key);
 `;

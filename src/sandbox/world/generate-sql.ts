@@ -40,7 +40,9 @@ const SHIPPING = `CASE WHEN habit = 2 THEN ',"shipping":null' WHEN habit = 3 THE
   ELSE concat(',"shipping":', CASE WHEN habit = 1 AND worth > 40 * per_euro THEN '"free"' WHEN habit <> 4 AND worth > 80 * per_euro THEN '0'
     WHEN habit = 4 THEN concat('"', replace(delivery::VARCHAR, '.', ','), ' ', currency, '"') ELSE delivery::VARCHAR END) END`;
 
-/** An SQL expression for attributes as JSON, with values of all types. Some names equal those of an Item's fields. */
+/**
+ * An SQL expression for attributes as JSON, with values of all types. Some attributes have the name of a field of Item.
+ */
 const UGLY_ATTRIBUTES = `CASE WHEN h6 % 40 = 5 THEN '{}' ELSE concat('{', ${STOCK}, ${SHIPPING},
   CASE WHEN habit IN (0, 3) THEN concat(',"regularPrice":', json_money(usual)) ELSE '' END,
   CASE h9 % 160 WHEN 2 THEN ',"condition":"used"' WHEN 4 THEN ',"condition":"refurbished"' ELSE '' END,
@@ -117,7 +119,7 @@ WITH drawn AS (
     draw(n, $seed::BIGINT, 17) AS h7, draw(n, $seed::BIGINT, 18) AS h8, draw(n, $seed::BIGINT, 20) AS h9
   FROM range($from::BIGINT, $to::BIGINT) r(n)
 ), offers AS (
-  -- The exponent makes a few products widely sold and most of them rare.
+  -- The exponent makes a few products widely sold, and most products rare.
   SELECT d.*, c.* REPLACE (coalesce(other_brand, c.brand) AS brand, coalesce(other_noun, c.noun) AS noun, coalesce(other_mpn, c.mpn) AS mpn,
       CASE WHEN h9 // 160 % 2 = 0 THEN coalesce(other_price, c.base_price) ELSE c.base_price END AS base_price),
     s.* EXCLUDE (mask), l.mask AS leaf_mask, s.mask AS shop_mask, l.json_ai, l.json_manual,
@@ -194,8 +196,8 @@ FROM range($gone::BIGINT) r(g), (VALUES (0), (2)) k(kind);
 `;
 
 /**
- * Chooses the items that change in one round of the past, and when they change. Items of a wave change within two days
- * of each other, and most discounts and wrong prices end within two weeks.
+ * Chooses the items that change in one round of the past, and when they change. Offers of a product that change
+ * together (a wave) do so within two days. Most discounts and wrong prices end within two weeks.
  */
 export const PICK_PAST_CHANGES = `
 INSERT INTO pick

@@ -28,10 +28,16 @@ interface GenerateOptions {
 }
 
 const DAY_MS = 86_400_000;
-/** Milliseconds without changes before the start, so that the feed shows all past changes from the beginning. */
+/**
+ * The time without changes before the start, in milliseconds. It makes the feed show all past changes from the
+ * beginning.
+ */
 const QUIET_MS = 30 * 60_000;
 const SEGMENT = 200_000;
-/** The share of listed items that change in each round of the past, per mille. In total, 1.3 changes per item. */
+/**
+ * The share of listed items that change in each round of the past, per mille. The past has 1.3 changes per item in
+ * total.
+ */
 const PAST_ROUNDS = [210, 90, 40];
 const SHOP_SLOTS = 4096;
 const LEAF_SLOTS = 1024;

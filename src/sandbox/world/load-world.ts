@@ -117,7 +117,7 @@ async function findDatasets(session: WorldSession, file: string): Promise<Datase
   return rows.map(({ name }, bit) => ({ id: 11 + bit * 3, bit, name: String(name), description: null }));
 }
 
-/** Builds the category tree from the paths. A parent category without items gets a generated slug. */
+/** Builds the category tree from the category paths of items. A parent category without items gets a generated slug. */
 async function buildCategories(session: WorldSession): Promise<Category[]> {
   const rows = await session.rows(`SELECT slug, min(category->>'path') AS path, min(category->>'name') AS name
     FROM loaded WHERE slug IS NOT NULL GROUP BY slug ORDER BY path, slug`);

@@ -5,7 +5,7 @@ import type { WorldSession } from './world-database.js';
 const HOUR_MS = 3_600_000;
 const BROKEN_FOR_HOURS = 60;
 
-/** Returns the time of a source's last scheduled scrape until `now`. Both times are in milliseconds since 1970. */
+/** Returns the time of a source's last scheduled scrape up to `now`. Both times are in milliseconds since 1970. */
 function findLastScrape(source: ScrapedSource, now: number): number {
   const hours = now / HOUR_MS;
   const rounds = Math.floor((hours - source.phaseHours) / source.periodHours);

@@ -24,7 +24,9 @@ export interface NewItemBatch {
   /** The numbers of the new items, from `from` to below `to`. */
   from: number;
   to: number;
-  /** The start of a period of `span` microseconds in which the items are first seen, in microseconds since 1970. */
+  /**
+   * The items are first seen in a period of `span` microseconds that starts at this time (in microseconds since 1970).
+   */
   firstSeen: number;
   span: number;
   salt: number;
@@ -53,7 +55,7 @@ export class World {
   facts!: WorldFacts;
   itemCount = 0;
   version = 0;
-  /** The time until which the tables are complete, in milliseconds since 1970. */
+  /** The time up to which the tables are complete, in milliseconds since 1970. */
   livedUntil = 0;
   /** The time since which earlier versions of rows are kept, in microseconds since 1970; null if they aren't kept. */
   #pastFrom: number | null = null;
