@@ -19,7 +19,7 @@ export const RUN_STEPS = ['open', 'plan', 'land', 'apply', 'derive', 'prove', 'p
 export type RunStep = (typeof RUN_STEPS)[number];
 
 /** Work that isn't a step of a run. `run` is a complete run. The last four values prepare a sandbox or its data. */
-type OtherWork = 'run' | 'rebuild' | 'verify' | 'reading' | 'loading' | 'changes' | 'inventing' | 'preparing';
+type OtherWork = 'run' | 'rebuild' | 'verify' | 'reading' | 'loading' | 'changes' | 'generating' | 'preparing';
 
 export interface Progress {
   step: RunStep | OtherWork;

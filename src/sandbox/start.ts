@@ -120,7 +120,7 @@ async function fillWorld(world: World, options: SandboxOptions): Promise<Simulat
   }
   const sites = options.sites ?? Math.min(400, Math.max(8, Math.round(items ** 0.4)));
   const made = { seed, items, sites, startAt: startAt.getTime(), pastDays };
-  await reportStep(io, { step: 'inventing' }, () => generateWorld(world, made));
+  await reportStep(io, { step: 'generating' }, () => generateWorld(world, made));
   return new SimulatedClock(startAt, clock);
 }
 

@@ -57,8 +57,9 @@ async function runSteps(
   const pipeline = await readPipeline(packagePath('pipelines/demo.yaml'), env);
   pipeline.lake.path = lake;
   io.protectSecret(keys.live);
+  const begin = (title: string) => say(`\n${wrapText(title, columns)}\n`);
   const sync = async (title: string) => {
-    await say(`\n${wrapText(title, columns)}\n`);
+    await begin(title);
     const report = await syncWithWings(pipeline, io, signal);
     io.close(); // each run draws its own progress bars
     await say(formatReport(report, lake, { style: context.style, program, isStep: true, columns }));
@@ -80,13 +81,14 @@ async function runSteps(
     lines.length === 0
       ? `All ${checks.length} pass.`
       : `${lines.length} of ${checks.length} find violations, which the sandbox planted.`;
-  const fifth = wrapText(`5. The checks run on the copy. ${found}`, columns);
-  await say(`\n${fifth}\n\n${lines.join('')}`);
+  await begin(`5. The checks run on the copy. ${found}`);
+  await say(`\n${lines.join('')}`);
   if (lines.length > 0) await say(`\n  ${program} check --lake ${word}   # shows the rows\n`);
-  await say('\n6. The widest price spreads, of products in four shops or more. Questionable prices are excluded.\n\n');
+  await begin('6. The widest price spreads, of products in four shops or more. Questionable prices are excluded.');
+  await say('\n');
   const spread = { lake, minShops: 4, top: 10, grade: 'B', format: 'table' } as const;
   if (!context.json) await showSpread(spread, context);
-  await say('\n7. Pages show everything in a browser.\n');
+  await begin('7. Pages show everything in a browser.');
   const pages = `  ${program} explore --lake ${word}   # until Ctrl-C\n`;
   if (keep === undefined) {
     await say(
