@@ -25,7 +25,7 @@ const PLUGGED: Wings = {
   audit: WINGS.find(({ audit }) => audit !== undefined)?.audit,
 };
 
-/** Sorts the modules that compute tables, so that each follows the modules whose tables it reads. */
+/** Sorts the modules that compute tables. Each module follows the modules that compute the tables that it reads. */
 function orderDerivers(left: readonly Deriver[]): Deriver[] {
   const isFree = ({ reads = [] }: Deriver) => !left.some(({ tables }) => tables.some((table) => reads.includes(table)));
   const first = left.find(isFree);
@@ -33,8 +33,8 @@ function orderDerivers(left: readonly Deriver[]): Deriver[] {
 }
 
 /**
- * Runs `syncPipeline` with the optional modules that the pipeline uses.
- * @throws PricelakeError the same errors as `syncPipeline`, and errors of the modules
+ * Runs `syncPipeline` with the optional modules.
+ * @throws PricelakeError with any code that `syncPipeline` or a module throws
  */
 export function syncWithWings(
   pipeline: Pipeline,
@@ -49,7 +49,7 @@ export function syncWithWings(
   });
 }
 
-/** Runs `landPipeline` with the optional modules that the pipeline uses. @throws PricelakeError like `landPipeline` */
+/** Runs `landPipeline` with the optional modules. @throws PricelakeError with the same codes as `landPipeline` */
 export function landWithWings(
   pipeline: Pipeline,
   io: Io,
@@ -63,7 +63,10 @@ export function estimateWithWings(pipeline: Pipeline, io: Io, options: EstimateO
   return estimateRun(pipeline, io, { ...options, wings: PLUGGED });
 }
 
-/** Rebuilds all tables, including those of optional modules. @throws PricelakeError like `rebuildLake` */
+/**
+ * Rebuilds all tables, including the tables of optional modules.
+ * @throws PricelakeError with the same codes as `rebuildLake`
+ */
 export function rebuildWithWings(
   pipeline: Pipeline,
   io: Io,
@@ -73,7 +76,7 @@ export function rebuildWithWings(
   return rebuildLake(pipeline, io, signal, { ...options, wings: PLUGGED });
 }
 
-/** Passes the optional modules to `work`. If the lake has a remote, also passes its store. */
+/** Runs `work` with the optional modules. If the lake has a remote, `work` also receives the store of the remote. */
 export function withWings<T>(
   { lake }: Pick<Pipeline, 'lake'>,
   io: Io,

@@ -1,4 +1,4 @@
-/** Lists all optional modules ("wings"). To remove a module, delete its folder and its line here. */
+/** All optional modules, which are called wings. To remove a wing, delete its folder and its line in this file. */
 
 export { checks } from './checks/index.js';
 export { daily } from './daily/index.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import avro from 'avsc';
 
-/** Represents Avro's int64 as a bigint, because tables are partitioned by website ids, which may exceed 2^53. */
+/** Represents Avro's int64 as a bigint. Tables are partitioned by website ids, which may exceed 2^53. */
 const longType = avro.types.LongType.__with({
   fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
   toBuffer: (value: bigint) => {
@@ -27,8 +27,8 @@ const plainLong = avro.Type.forSchema('long');
 const SYNC_LENGTH = 16;
 
 /**
- * Encodes records as an Avro object container file with one block. The encoder of the avsc package isn't used, because
- * it would omit the field ids of a schema that represents int64 as a bigint.
+ * Encodes records as an Avro object container file with one block. The file isn't written by the encoder of the avsc
+ * package. With a type that represents int64 as a bigint, that encoder would omit the field ids of the schema.
  */
 export function writeAvroFile(
   schema: AvroSchema,

@@ -2,7 +2,7 @@ import { isLosslessNumber, parse } from 'lossless-json';
 import type { Column, ColumnType, TableSchema } from '../../tables/schemas.js';
 import type { DataFile } from '../../tables/table.js';
 
-/** The statistics of a file's columns, keyed by field id, in the form in which a manifest stores them. */
+/** The statistics of a file's columns, in the form in which a manifest stores them. The keys are field ids. */
 export interface FileMetrics {
   values: Map<number, number>;
   nulls: Map<number, number>;
@@ -12,7 +12,9 @@ export interface FileMetrics {
 
 const DAY_MS = 86_400_000;
 
-/** The statistics of a file in a Delta log. Int64 and decimal bounds are parsed as strings, which keep all digits. */
+/**
+ * The statistics of a file in a Delta log. Numbers are kept as text, so that int64 and decimal bounds keep all digits.
+ */
 interface DeltaStats {
   minValues?: Record<string, unknown>;
   maxValues?: Record<string, unknown>;
@@ -20,8 +22,9 @@ interface DeltaStats {
 }
 
 /**
- * Converts a file's statistics in the Delta log to Iceberg metrics. The bounds are at least as wide as the data. The
- * log has no statistics for a partition column, so the file's partition value is used as lower and upper bound.
+ * Converts the statistics of a file in the Delta log to Iceberg metrics. The bounds include all values of the file. The
+ * log has no statistics for a partition column, so the file's partition value becomes the column's lower and upper
+ * bound.
  */
 export function describeMetrics({ columns }: TableSchema, { stats, rows, partitionValues }: DataFile): FileMetrics {
   const { minValues = {}, maxValues = {}, nullCount = {} } = parse(stats) as DeltaStats;
@@ -37,7 +40,7 @@ export function describeMetrics({ columns }: TableSchema, { stats, rows, partiti
     metrics.nulls.set(id, nulls);
     const lower = isPartition ? value : writeText(minValues[name]);
     const upper = isPartition ? value : writeText(maxValues[name]);
-    // Sets either both bounds of a column or none, because some readers require both.
+    // A column gets both bounds or neither, because some readers require both.
     if (lower === undefined || upper === undefined) continue;
     metrics.lower.set(id, encodeValue(type, lower));
     metrics.upper.set(id, encodeValue(type, upper));
@@ -52,7 +55,7 @@ function writeText(value: unknown): string | undefined {
   return isLosslessNumber(value) ? value.value : String(value);
 }
 
-/** Encodes a value of the Delta log in Iceberg's binary form (specification, Appendix D). */
+/** Encodes a value of the Delta log in Iceberg's binary form (Iceberg specification, Appendix D). */
 export function encodeValue(type: Exclude<Column['type'], 'VARCHAR[]'>, text: string): Buffer {
   switch (type) {
     case 'BIGINT':
@@ -95,13 +98,13 @@ function writeInt64(value: bigint): Buffer {
   return bytes;
 }
 
-/** Converts a decimal to ten-thousandths: `12.5` → 125000n. */
+/** Converts a decimal to a number of ten-thousandths. For example, `12.5` becomes 125000n. */
 function readUnits(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.');
   return BigInt(whole + fraction.padEnd(4, '0').slice(0, 4));
 }
 
-/** Encodes an integer in two's complement, big-endian, in as few bytes as possible. */
+/** Encodes an integer in two's complement with the highest byte first, in as few bytes as possible. */
 function writeUnscaled(units: bigint): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64BE(units);

@@ -15,7 +15,7 @@ interface IcebergField {
   doc: string;
 }
 
-/** A schema in a table's metadata (Iceberg specification, Schemas and Data Types). */
+/** A schema in the metadata of a table (Iceberg specification, "Schemas and Data Types"). */
 export interface IcebergSchema {
   type: 'struct';
   'schema-id': number;
@@ -32,12 +32,17 @@ const TYPES: Record<Exclude<Column['type'], 'VARCHAR[]'>, string> = {
   DOUBLE: 'double',
 };
 
-/** Returns the field id of a column in Parquet files: its position in the table's schema, counted from 1. */
+/**
+ * Returns the field id that a column has in Parquet files. It is the column's position in the table's schema, counted
+ * from 1.
+ */
 export function findFieldId({ columns }: TableSchema, name: string): number {
   return columns.findIndex((column) => column.name === name) + 1;
 }
 
-/** Converts a table's schema to an Iceberg schema. Every column is optional, as in the Delta log and in the files. */
+/**
+ * Converts the schema of a table to an Iceberg schema. As in the Delta log and in the files, every column is optional.
+ */
 export function describeSchema({ columns }: TableSchema, schemaId: number): IcebergSchema {
   const fields = columns.map(({ name, type, description }, index): IcebergField => {
     const id = index + 1;
@@ -51,7 +56,10 @@ function describeType(type: Column['type'], id: number): IcebergType {
   return { type: 'list', 'element-id': id + Number(LIST_ELEMENT_ID), element: 'string', 'element-required': false };
 }
 
-/** Builds the name mapping (`schema.name-mapping.default`) for files of other programs, which have no field ids. */
+/**
+ * Builds the name mapping (`schema.name-mapping.default`). Readers need it for files of other programs, which have no
+ * field ids.
+ */
 export function describeNames({ fields }: IcebergSchema): string {
   const names = fields.map(({ id, name, type }) => ({
     'field-id': id,
@@ -61,7 +69,10 @@ export function describeNames({ fields }: IcebergSchema): string {
   return JSON.stringify(names);
 }
 
-/** True if each column in `before` has the same id, name and type in `now`, so that snapshots can share field ids. */
+/**
+ * Returns true if each column in `before` has the same id, name and type in `now`. Snapshots with either schema can
+ * then share field ids.
+ */
 export function continuesSchema(before: IcebergSchema, now: IcebergSchema): boolean {
   const write = ({ id, name, type }: IcebergField) => JSON.stringify([id, name, type]);
   return before.fields.every((field) => {
@@ -75,7 +86,7 @@ export interface PartitionSpec {
   fields: { name: string; transform: 'identity'; 'source-id': number; 'field-id': number }[];
 }
 
-/** The first id of partition fields. These ids are separate from the field ids of columns. */
+/** The id of the first partition field. Partition fields and columns are numbered separately. */
 const FIRST_PARTITION_ID = 1000;
 
 export function describePartitions(schema: TableSchema, partitionBy: readonly string[]): PartitionSpec {

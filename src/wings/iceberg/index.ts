@@ -9,13 +9,13 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import type { Wing } from '../wing.js';
 import { HINT, ICEBERG_FOLDER } from './iceberg-schema.js';
 
-/** Writes Iceberg metadata for the published tables if the pipeline enables it. */
+/** Writes Iceberg metadata for the published tables, if the pipeline enables it. */
 export const iceberg: Wing = {
   surround: ({ pipeline, io }, run) => withIceberg(pipeline.lake, io, run),
   mirrored: [{ name: ICEBERG_FOLDER, pointer: HINT }],
 };
 
-/** The lake's folder and, if there is a pipeline file, its settings for Iceberg readers. */
+/** The lake's folder. If there is a pipeline file, also its settings for Iceberg readers. */
 export interface IcebergSetting {
   path: string;
   iceberg?: string | boolean | undefined;
@@ -24,8 +24,8 @@ export interface IcebergSetting {
 
 /**
  * Updates the Iceberg metadata before and after `work`, which writes tables. The first update drops snapshots whose
- * files may be deleted. The second turns new table versions into snapshots. Only runs `work` if the pipeline disables
- * Iceberg metadata, or if it doesn't mention it and the lake has none.
+ * files may be deleted. The second update adds snapshots for new table versions. Neither update is made if the pipeline
+ * disables Iceberg metadata, or if the pipeline doesn't mention it and the lake has none.
  */
 export async function withIceberg<T>(lake: IcebergSetting, io: Io, work: () => Promise<T>): Promise<T> {
   if (lake.iceberg === false) return work();
@@ -37,12 +37,12 @@ export async function withIceberg<T>(lake: IcebergSetting, io: Io, work: () => P
 }
 
 /**
- * Writes Iceberg metadata for the newest version of every table. Only logs a failure, because the tables are already
- * published, and the next run writes the missing metadata.
+ * Writes Iceberg metadata for the newest version of every table. A failure is only logged, because the tables are
+ * already published, and the next run writes the missing metadata.
  */
 async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io): Promise<void> {
   try {
-    // Loads the Avro library only if it is needed, because loading takes time, and few lakes have Iceberg metadata.
+    // The Avro library takes time to load, and few lakes have Iceberg metadata, so it is loaded only when it is needed.
     const { publishTable, readAddress } = await import('./publish-table.js');
     const lake = await openLake(path, { create: false });
     const lock = await lockLake(lake, io);
@@ -60,7 +60,10 @@ async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io)
   }
 }
 
-/** Returns the address that the pipeline file sets. Undefined without the setting: the metadata keeps its address. */
+/**
+ * Returns the address that the pipeline file sets for Iceberg readers. Returns undefined if it sets none, in which case
+ * existing metadata keeps its address.
+ */
 function findAddress({ root }: Lake, iceberg: IcebergSetting['iceberg'], remote?: string): string | undefined {
   if (iceberg !== true) return iceberg || undefined;
   const url = parseRemoteUrl(remote ?? '');

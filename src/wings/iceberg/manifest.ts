@@ -44,7 +44,7 @@ const optional = (id: number, name: string, type: unknown) => ({
   'field-id': id,
 });
 
-/** Declares a map with integer keys as a list of pairs, because Avro has no such maps. */
+/** Declares a map with integer keys as a list of pairs, because the keys of Avro's own maps are strings. */
 const map = (keyId: number, valueId: number, value: string) => ({
   type: 'array',
   logicalType: 'map',
@@ -110,14 +110,17 @@ export function writeManifest(form: ManifestForm, entries: readonly ManifestEntr
   });
 }
 
-/** Decodes a manifest. @throws Error if `writeManifest` didn't write it for this schema and this partitioning */
+/**
+ * Decodes a manifest.
+ * @throws Error if `writeManifest` didn't write the manifest for this schema and this partitioning
+ */
 export function readManifest(form: ManifestForm, bytes: Buffer): ManifestEntry[] {
   return readAvroFile(writeEntrySchema(form), bytes) as ManifestEntry[];
 }
 
 /**
- * Returns the entries of the next manifest: one for each existing file, one for each file that the commit adds, and one
- * with the status `deleted` for each file that the commit removes.
+ * Returns the entries of the next manifest. There is an entry for each existing file, for each file that the commit
+ * adds, and for each file that the commit removes. The last have the status `deleted`.
  * @throws Error if the commit removes a file that the previous snapshot doesn't contain
  */
 export function continueEntries(
@@ -139,7 +142,7 @@ export function continueEntries(
   ];
 }
 
-/** Builds the entry of a file that a commit adds. @param path the file's address */
+/** Builds the manifest entry of a file that a commit adds. @param path the file's address */
 export function describeAdded(
   { contract }: ManifestForm,
   snapshotId: bigint,

@@ -42,14 +42,14 @@ export function nameFiles({ id }: TableFacts, snapshotId: number) {
   return { manifest: `${snapshotId}-${id}-m0.avro`, list: `snap-${snapshotId}-${id}.avro` };
 }
 
-/** Plans a table's first snapshot. It adds all files of the table's version, as if one commit had added them. */
+/** Plans the first snapshot of a table. The snapshot adds all files of the table's current version at once. */
 export function planFirst(place: SnapshotPlace, commit: Omit<Commit, 'added' | 'removed'>, files: readonly DataFile[]) {
   return planNext(place, undefined, { ...commit, added: [...files], removed: [] });
 }
 
 /**
- * Plans the snapshot of a commit, with its manifest and manifest list. For the same commit after the same snapshot, the
- * bytes and file names are always the same.
+ * Plans the snapshot of a commit, with its manifest and its manifest list. The same commit after the same snapshot
+ * always results in the same file names and bytes.
  * @throws Error if the commit doesn't follow the previous snapshot
  */
 export function planNext(
@@ -105,7 +105,10 @@ function summarize(commit: Commit, entries: readonly ManifestEntry[]): Record<st
   };
 }
 
-/** Returns `replace` for a commit that only moves rows to other files. Incremental readers skip such commits. */
+/**
+ * Returns the name of the operation that a commit made. For a commit that only moves rows to other files, this is
+ * `replace`, which incremental readers skip.
+ */
 function nameOperation({ changesRows }: Commit, added: EntryCounts, deleted: EntryCounts): string {
   if (!changesRows && added.files + deleted.files > 0) return 'replace';
   if (deleted.files === 0) return 'append';

@@ -33,13 +33,16 @@ import {
   VERSION,
 } from './table-metadata.js';
 
-/** The number of older metadata files to keep, because readers may have read the hint before the last update. */
+/**
+ * The number of older metadata files to keep. A reader may have read the hint before the last update, and then needs
+ * one of these files.
+ */
 const KEPT_METADATA = 10;
 
 /**
  * Updates a table's Iceberg metadata to match its Delta log. Adds one snapshot for each commit, and drops snapshots
- * whose files may be deleted. If the existing metadata can't be continued, starts again with the newest version. The
- * caller must hold the lock.
+ * whose files may be deleted. If the existing metadata can't be continued, new metadata starts with the newest version.
+ * The caller must hold the lake's lock.
  * @param base the address at which readers find the lake
  */
 export async function publishTable(lake: Lake, table: TableName, base: string, now: Date): Promise<void> {
@@ -72,7 +75,7 @@ export async function publishTable(lake: Lake, table: TableName, base: string, n
   await deleteUnused(folder, (found?.version ?? 0) + 1, place, snapshots);
 }
 
-/** Returns the address in the lake's existing metadata, or undefined without metadata. */
+/** Returns the address that the lake's existing Iceberg metadata contains; undefined if there is no metadata. */
 export async function readAddress(lake: Lake): Promise<string | undefined> {
   for (const table of TABLE_NAMES) {
     const found = await readNewest(innerPath(lake, ICEBERG_FOLDER, table, 'metadata'));
@@ -95,13 +98,13 @@ async function listVersions(folder: string): Promise<number[]> {
   return names.flatMap((name) => /^v(\d+)\.metadata\.json$/.exec(name)?.[1] ?? []).map(Number);
 }
 
-/** Finds the newest metadata. After a crash, its version may be newer than the version in the hint file. */
+/** Finds the newest metadata file. After a crash, its version may be newer than the version in the hint file. */
 async function readNewest(folder: string): Promise<Found | undefined> {
   const version = Math.max(0, ...(await listVersions(folder)));
   if (version === 0) return undefined;
   const text = await readFile(join(folder, metadataName(version)), 'utf8');
   const hint = await readFile(join(folder, HINT), 'utf8').catch(() => '');
-  // If the hint names another version, metadata is undefined, so that the caller writes another version and its hint.
+  // If the hint names another version, `metadata` is undefined, so that the caller writes a new version with its hint.
   return { version, metadata: hint.trim() === String(version) ? parseMetadata(text) : undefined };
 }
 
@@ -119,8 +122,8 @@ interface Planned {
 }
 
 /**
- * Plans a snapshot for each commit after the newest snapshot in `before`. Returns undefined if the log or the metadata
- * is incomplete.
+ * Plans a snapshot for each commit that is newer than the newest snapshot in `before`. Returns undefined if the log or
+ * the metadata is incomplete.
  */
 async function planMissing(
   lake: Lake,
@@ -146,12 +149,12 @@ async function planMissing(
     }
     return holdsSameFiles(place, newest.entries, state) ? { isContinued: true, planned } : undefined;
   } catch {
-    // If the metadata was changed or damaged, it is written again from the Delta log.
+    // The metadata was changed or damaged. The caller then writes new metadata from the Delta log.
     return undefined;
   }
 }
 
-/** Lists the commits after a version, oldest first. Returns undefined if any of them is missing from the log. */
+/** Lists the commits after version `since`, oldest first. Returns undefined if the log lacks any of them. */
 async function listCommits(lake: Lake, state: LogState, since: bigint): Promise<Commit[] | undefined> {
   const commits: Commit[] = [];
   if (since === state.version) return commits;
@@ -181,7 +184,7 @@ async function planAnew(lake: Lake, place: SnapshotPlace, state: LogState): Prom
   throw new Error(`${state.table}: its transaction log has no entries`);
 }
 
-/** Writes each file before the files that refer to it. The hint comes last, because most readers read it first. */
+/** Writes each file before the files that refer to it. The hint is written last, because most readers start with it. */
 async function writeVersion(
   lake: Lake,
   folder: string,
@@ -194,7 +197,7 @@ async function writeVersion(
     replaceFile(join(folder, name), bytes, temporaryPath(lake, name));
   for (const { name, bytes } of files) await write(name, bytes);
   await write(metadataName(version), JSON.stringify(metadata));
-  // THE COMMIT POINT: readers that start at the hint now see this version.
+  // THE COMMIT POINT: from now on, readers that start with the hint see this version.
   await write(HINT, String(version));
 }
 

@@ -10,7 +10,10 @@ import {
   type PartitionSpec,
 } from './iceberg-schema.js';
 
-/** A version of a table in Iceberg. Its number is Delta's plus 1, because some readers take 0 for "no snapshot". */
+/**
+ * A version of a table in Iceberg. Its number is Delta's version plus 1, because some readers interpret 0 as "no
+ * snapshot".
+ */
 export interface Snapshot {
   'snapshot-id': number;
   'parent-snapshot-id'?: number;
@@ -22,8 +25,8 @@ export interface Snapshot {
 }
 
 /**
- * The keys of Delta's version and commit time in a snapshot's summary. `timestamp-ms` can't hold the commit time,
- * because it must never decrease, whereas a clock can be set back.
+ * The keys of Delta's version and of Delta's commit time in the summary of a snapshot. The commit time can't be stored
+ * as `timestamp-ms`, which must never decrease, because a clock may be set back.
  */
 export const VERSION = 'delta.version';
 export const COMMITTED_AT = 'delta.timestamp-ms';
@@ -67,7 +70,7 @@ export function continueSchemas(before: TableMetadata | undefined, contract: Tab
   return [...schemas, { ...now, 'schema-id': schemas.length }];
 }
 
-/** True if new snapshots of the table can be added to the existing metadata. */
+/** Returns true if new snapshots of the table can be added to the existing metadata. */
 export function continuesTable(before: TableMetadata, facts: TableFacts): boolean {
   return (
     before['format-version'] === 2 &&
@@ -79,7 +82,7 @@ export function continuesTable(before: TableMetadata, facts: TableFacts): boolea
   );
 }
 
-/** Builds the metadata of a table. The last of the snapshots becomes the current one. */
+/** Builds the metadata of a table. The last snapshot becomes the current one. */
 export function describeTable(
   { id, location, contract, partitionBy }: TableFacts,
   schemas: IcebergSchema[],
@@ -116,8 +119,8 @@ export function describeTable(
 }
 
 /**
- * Drops snapshots that were superseded longer ago than the table's retention period, because their files may be
- * deleted. A snapshot is superseded when the next one is committed.
+ * Drops each snapshot that was superseded longer ago than the table's retention period, because its files may be
+ * deleted. A snapshot is superseded when the next snapshot is committed.
  */
 export function expireSnapshots(snapshots: readonly Snapshot[], keptSince: number): Snapshot[] {
   const committedAt = (one: Snapshot | undefined) => Number(one?.summary[COMMITTED_AT] ?? Number.POSITIVE_INFINITY);

@@ -2,31 +2,34 @@ import { ITEMS_A_PAGE } from '../../api/contract.js';
 import type { EntryOf } from '../../journal/run-entry.js';
 import { countPages } from '../../plan/count-pages.js';
 
-/** The number of a website's items, according to the service and in the lake. */
+/** The number of items of a website, both according to the service and in the lake. */
 export interface SiteCount {
   site: bigint;
   name: string;
-  /** The number of listed items, according to `/facets`. */
+  /** The number of listed items according to `/facets`. */
   service: bigint;
   lake: bigint;
   removed: bigint;
-  /** Items in the lake that this run hasn't read. */
+  /** The number of items in the lake that this run hasn't read. */
   unread: bigint;
 }
 
 /**
- * A read of pages of `/items` with the given status: for one website, or for all if `site` is null. If `removals` is a
- * number, the read returns the newest removals and stops after this number. If it is null, it reads all pages.
+ * A request to read pages of `/items`. It selects items with one status, of one website or, if `site` is null, of all.
+ * If `removals` is null, all pages are read. If it is a number, the newest removals are read, up to this number.
  */
 export type Reading = EntryOf<'listing.plan'>['readings'][number];
 
 export interface ReadingFacts {
   sites: readonly SiteCount[];
-  /** True if `changedSince` is known to return removed items. Equal counts then prove that the listing states agree. */
+  /**
+   * True if a poll with `changedSince` is known to return removed items. Then equal counts prove that the listing
+   * states are right.
+   */
   returnsRemovals: boolean;
-  /** True if counts by currency or category differ, although the counts by website agree. */
+  /** True if the counts by currency or category differ, although the counts by website are equal. */
   isSuspect: boolean;
-  /** True if the counts still differed after an earlier read in this run. */
+  /** True if this run has already read items, and the counts still differed. */
   isSecond: boolean;
   /** The number of calls that the run may still make; null means unlimited. */
   callsLeft: bigint | null;
@@ -41,7 +44,10 @@ interface ReadingPlan {
   wanted: bigint;
 }
 
-/** The part of the remaining calls that reads may use: half if counts certainly differ, a tenth if they may. */
+/**
+ * The share of the remaining calls that reads may use. It is 1/SHARE_CERTAIN if listing states are certainly wrong, and
+ * 1/SHARE_DOUBTFUL if they may be wrong.
+ */
 const SHARE_CERTAIN = 2n;
 const SHARE_DOUBTFUL = 10n;
 
@@ -51,8 +57,8 @@ interface Priced {
 }
 
 /**
- * Chooses the cheapest reads that will find the items whose listing state is wrong. A website whose counts differ has
- * such items. If `changedSince` may not return removals, other websites may have such items as well, because a removal
+ * Chooses the cheapest reads that will find the items with wrong listing states. A website whose counts differ has such
+ * items. If `changedSince` may not return removals, a website with equal counts may have them too, because a removal
  * and a relisting cancel each other out. In this case, all websites are read if that is cheap enough.
  */
 export function chooseReadings(facts: ReadingFacts): ReadingPlan {
@@ -88,7 +94,10 @@ function share(callsLeft: bigint | null, part: bigint): bigint | null {
   return callsLeft === null ? null : callsLeft / part;
 }
 
-/** Chooses the cheaper way: read listed items and each missing one, or read removed items and each relisted one. */
+/**
+ * Chooses the cheaper of two ways. One is to read the listed items, and each item that is missing among them. The other
+ * is to read the removed items, and each item that was relisted.
+ */
 function cheapest(
   site: bigint | null,
   { service, lake, removed }: Pick<SiteCount, 'service' | 'lake' | 'removed'>,
@@ -98,7 +107,8 @@ function cheapest(
   const more = service > lake ? service - lake : 0n;
   const active = BigInt(countPages(service, ITEMS_A_PAGE)) + fewer;
   const gone = BigInt(countPages(removed + fewer, ITEMS_A_PAGE)) + more;
-  // A second read must return listed items, because removed items don't include items that the lake has never seen.
+  // A second read must return listed items, because some of them may be unknown to the lake. The removed items can't
+  // reveal these.
   const status = isSecond || active <= gone ? 'active' : 'removed';
   return { readings: [{ status, site, removals: null }], calls: status === 'active' ? active : gone };
 }
@@ -112,7 +122,9 @@ function sumCounts(sites: readonly SiteCount[]): Pick<SiteCount, 'service' | 'la
   };
 }
 
-/** Estimates the calls for reading the newest removals of all websites; undefined if no removals are missing. */
+/**
+ * Estimates the calls for reading the newest removals of all websites. Returns undefined if the lake lacks no removals.
+ */
 function priceNewestRemovals(differing: readonly SiteCount[]): Priced | undefined {
   const removals = differing.reduce((sum, { service, lake }) => (lake > service ? sum + lake - service : sum), 0n);
   if (removals === 0n) return undefined;

@@ -26,8 +26,8 @@ import { explainOpen, type OpenListing } from './listing-words.js';
 /**
  * After a poll, determines which items are listed, because `changedSince` may not return items that were removed or
  * relisted. One call compares the service's counts (API §4, /facets) with the lake as this run would publish it. If the
- * counts differ, finds the items by reading pages and single items, with part of the remaining calls. Journals the
- * number of items whose state stays unknown (`listing.done`), and the items that the service no longer returns.
+ * counts differ, finds the items by reading pages and single items with a part of the remaining calls. Records in the
+ * journal which items the service no longer returns, and for how many items the state stays unknown (`listing.done`).
  */
 export async function establishListing(run: ListedRun): Promise<void> {
   const { landed, landing, client, io, typing } = run;
@@ -46,18 +46,20 @@ export async function establishListing(run: ListedRun): Promise<void> {
   io.log(unknown === 0n ? 'debug' : 'warn', 'listing.proved', { unknown, reason });
 }
 
-/** The maximum number of times that the service's counts are requested. If they still differ then, the step ends. */
+/**
+ * The maximum number of times that the service's counts are requested. If the counts differ even then, the step ends.
+ */
 const COUNTS = 2;
 
 interface ListingState {
   sites: SiteCount[];
   isSuspect: boolean;
   returnsRemovals: boolean;
-  /** The websites whose pages have all been read; null stands for all websites. */
+  /** The websites of which all pages have been read. A null stands for all websites. */
   read: Set<bigint | null>;
 }
 
-/** Determines the listing states of one dataset, or of everything that the key can read. */
+/** Determines which items of one dataset are listed, or which of all items that the key can read. */
 class ListingPart {
   readonly #run: ListedRun;
   readonly #part: DatasetPart;
@@ -97,7 +99,7 @@ class ListingPart {
     return this.#read();
   }
 
-  /** Reads items until the listing states of all websites are certain, or until no more reads are allowed. */
+  /** Reads items until the listing states of all websites are certain, or until no further reads are allowed. */
   async #read(): Promise<ListingState> {
     for (;;) {
       const rows = await this.#type();
@@ -119,7 +121,8 @@ class ListingPart {
   async #ask({ items }: ListingRows): Promise<void> {
     const { landing, look } = this.#run;
     const before = this.#progress.counts;
-    // In a newly added dataset, items weren't read with `changedSince`, so they aren't evidence of what it returns.
+    // If a dataset was newly added, the run has read its items without `changedSince`, so they show nothing about what
+    // `changedSince` returns.
     const since = this.#run.landed.added.length > 0 ? undefined : reachBack(await this.#readPollStart());
     const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(this.#graph, items, since));
     await landCounts(this.#part, landing, returnsRemovals);
@@ -149,7 +152,9 @@ class ListingPart {
     };
   }
 
-  /** Lists the websites whose pages have all been read, and whose missing items have been read one by one. */
+  /**
+   * Returns the websites of which all pages have been read, and of which all missing items have been read one by one.
+   */
   async #findRead(rows: ListingRows): Promise<Set<bigint | null>> {
     const read = new Set<bigint | null>();
     for (const plan of this.#progress.plans) {
@@ -193,7 +198,8 @@ class ListingPart {
     const allowance = this.#run.landed.account?.gate.left();
     const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, BigInt(client.calls()));
     const chosen = chooseReadings({ ...state, isSecond, callsLeft });
-    // If the poll returns removals, a difference is most likely caused by a recent change, so another poll finds it.
+    // If the poll returns removals, the most likely cause of a difference is a change since the poll, which another
+    // poll finds.
     const news = state.returnsRemovals && !isSecond;
     const readings: Reading[] = news ? [] : chosen.readings;
     const { limit, wanted } = chosen;
@@ -201,7 +207,7 @@ class ListingPart {
     return { type: 'listing.plan' as const, dataset, news, readings, limit, wanted, calls: client.calls() };
   }
 
-  /** Polls for items that have changed since the newest item that the poll returned. */
+  /** Polls for items that have changed since the newest change that the last poll returned. */
   async #pollNews({ isPolled }: ListingPlan): Promise<void> {
     const { landing, io } = this.#run;
     const findRound = () => landing.journal.state.polls.get(this.#part.dataset)?.round;
@@ -226,7 +232,7 @@ function hasRead({ read }: ListingState, { site }: SiteCount): boolean {
   return read.has(null) || read.has(site);
 }
 
-/** Lists the websites with items whose listing state isn't certain. */
+/** Returns the websites with items whose listing state isn't certain. */
 function findOpen(state: ListingState): SiteCount[] {
   return state.sites.filter((site) => isDifferent(site) || !(state.returnsRemovals || hasRead(state, site)));
 }

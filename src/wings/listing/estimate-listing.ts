@@ -6,7 +6,10 @@ import { listSelectedParts } from '../../source/dataset-client.js';
 import { chooseReadings } from './choose-readings.js';
 import { countLakeSites, findEvidence, readListingItems } from './listing-states.js';
 
-/** Estimates the calls with which a poll determines the listed items: calls for counts and, if necessary, for pages. */
+/**
+ * Estimates the calls that a poll makes to determine which items are listed. These are the calls for the service's
+ * counts and, if necessary, for pages.
+ */
 export async function estimateListing(next: NextPoll): Promise<CallEstimate | undefined> {
   const { graph, before, client, selection, journal, callsLeft } = next;
   if (journal.state.listing.done !== undefined) return undefined;

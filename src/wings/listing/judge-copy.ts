@@ -1,46 +1,59 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { isClearlyFewer } from '../../plan/is-clearly-fewer.js';
 
-/** The number of listed items in a full copy, and according to the service. */
+/** The numbers of listed items in a full copy and according to the service. */
 export interface ListedCounts {
-  /** The number of listed items according to the service; undefined if it wasn't requested. */
+  /** The number of listed items according to the service. Undefined if it wasn't requested. */
   counted: bigint | undefined;
-  /** The endpoint that returned `counted`; defaults to `/facets`. */
+  /** The endpoint that returned `counted`. Defaults to `/facets`. */
   counter?: string;
   listed: bigint;
-  /** Like `listed`, but an item counts once for each of its datasets, as it may in the service's count. */
+  /**
+   * The number of listed items in the copy, with an item counted once for each of its datasets. The service may count
+   * items in this way.
+   */
   listedByDataset: bigint;
-  /** By how much the service's count may differ: recent listing changes, and rows that couldn't be typed. */
+  /**
+   * The difference that recent listing changes, and rows that couldn't be typed, may have caused between the counts.
+   */
   moved: bigint;
 }
 
-/** The number of known items that a copy lacks, how many were read one by one, and how many the service returned. */
+/**
+ * The number of known items that a copy lacks. `read` is how many of them were read one by one, and `found` is how many
+ * of these the service returned.
+ */
 export interface MissingReads {
   missing: bigint;
   read: bigint;
   found: bigint;
 }
 
-/** The missing items, grouped by their listing state in the lake. */
+/** The items that a copy lacks, grouped by their listing state in the lake. */
 export interface CopyGap extends Record<'listed' | 'removed', MissingReads> {
-  /** The number of missing items that are listed in the lake, but are too new to be expected in the copy. */
+  /**
+   * The number of missing items that are listed in the lake, but became known too recently to be expected in the copy.
+   */
   recent: bigint;
 }
 
 export interface CopyVerdict {
-  /** True if items that the copy lacks are gone; one value for listed items, and one for removed items. */
+  /**
+   * True if the items that the copy lacks are gone. One value is for items that the lake shows as listed, and one is
+   * for items that it shows as removed.
+   */
   provesAbsence: { listed: boolean; removed: boolean };
-  /** The maximum number of items whose listing state is unknown. */
+  /** The maximum number of items whose listing state may be unknown. */
   unknown: bigint;
-  /** The reason why states are unknown; empty if the copy is complete. */
+  /** The reason why listing states are unknown. Empty if the copy is complete. */
   reason: string;
 }
 
 /**
- * Decides what a full copy proves about missing items. They count as gone only if the copy contains as many listed
- * items as `/facets` counts, and the service returns none of the missing items in a sample. A missing item that the
- * lake shows as removed can be kept without a check, because its listing state is known. A recent item that is missing
- * may have been removed, or the copy may lag, so its state is unknown.
+ * Decides what a full copy proves about the items that it lacks. These items count as gone only if the copy contains as
+ * many listed items as `/facets` counts, and the service returns none of a sample of the missing items. A missing item
+ * that the lake shows as removed needs no check to be kept, because its listing state is known. A missing item that
+ * became known recently may have been removed, or the copy may lag behind, so its state is unknown.
  */
 export function judgeCopy(counts: ListedCounts, reads: CopyGap): CopyVerdict {
   const { counted = 0n, counter = '/facets', listed: came, listedByDataset, moved } = counts;

@@ -9,13 +9,16 @@ import { ItemFiles, landSingleItems } from '../../source/item-files.js';
 import { readItemPage } from '../../source/page.js';
 import type { Reading } from './choose-readings.js';
 
-/** Requests the service's counts of listed items (API §4, /facets) and journals them. */
+/** Requests the service's counts of listed items (API §4, /facets), and records them in the journal. */
 export async function landCounts({ client, dataset }: DatasetPart, { journal }: Landing, returnsRemovals: boolean) {
   const answer = stringify(await client.json('/facets', {}, facetsAnswer)) as string;
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
 }
 
-/** Counts how many of these items the lake shows as listed. For a page of removed items, these are new removals. */
+/**
+ * Returns how many of these items the lake shows as listed. In a page of removed items, these are the removals that are
+ * new to the lake.
+ */
 export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
 
 /**
@@ -57,7 +60,7 @@ export async function landReading(
   await landing.journal.append({ type: 'listing.read', dataset, ...landed, calls: client.calls() });
 }
 
-/** Reads items one by one. Saves each item, or journals that the service no longer returns it. */
+/** Reads items one by one. Saves each item. If the service no longer returns an item, records that in the journal. */
 export async function landSingles(
   part: DatasetPart,
   landing: Landing,

@@ -8,7 +8,7 @@ import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
 import type { Reading, SiteCount } from './choose-readings.js';
 
-/** The lake's items as this run would publish them, with the columns that determine their listing state. */
+/** The items of the lake as this run would publish them, with the columns that determine their listing state. */
 export interface ListingRows {
   items: Relation;
   typed: Relation;
@@ -20,7 +20,10 @@ export interface ListingSources {
   pending_changes: Relation;
 }
 
-/** Reads the items of the named datasets, or all items. @param gone items that the service no longer returns */
+/**
+ * Reads the items of the named datasets; without names, reads all items.
+ * @param gone items that the service no longer returns
+ */
 export async function readListingItems(
   graph: RelationGraph,
   sources: ListingSources,
@@ -34,21 +37,24 @@ export async function readListingItems(
 }
 
 /**
- * True if the items show that `changedSince` returns removed items.
- * @param since the poll's `changedSince`; undefined if the run has read more than the poll
+ * Returns true if the items show that a poll with `changedSince` returns removed items.
+ * @param since the poll's `changedSince`; undefined if the run has also read items without it
  */
 export async function findEvidence(graph: RelationGraph, items: Relation, since: string | undefined): Promise<boolean> {
   const row = await graph.row(bindModel('listing_evidence', { listing_items: items }, { polled_since: since ?? null }));
   return row?.returned !== 0n || (row.hiding === 0n && row.moving !== 0n);
 }
 
-/** The number of listed items per website, and whether the counts by other facets differ. */
+/** The counts of each website's items. `isSuspect` is true if the counts by other facets differ. */
 export interface ListingCounts {
   sites: SiteCount[];
   isSuspect: boolean;
 }
 
-/** Compares the response of `/facets` with the items. @param readable the names of readable datasets; default all */
+/**
+ * Compares the counts in a response of `/facets` with the items.
+ * @param readable the names of the datasets that the key can read; undefined if it can read all
+ */
 export async function matchListing(
   graph: RelationGraph,
   items: Relation,
@@ -70,7 +76,7 @@ export async function matchListing(
   return { sites: rows as unknown as SiteCount[], isSuspect: others > 0n };
 }
 
-/** Counts the lake's items by website, and uses these counts as if the service had returned them. */
+/** Counts the lake's items of each website. `service` gets the count of the lake, as if the service had returned it. */
 export async function countLakeSites(graph: RelationGraph, items: Relation): Promise<SiteCount[]> {
   const rows =
     await graph.rows(sql`SELECT site_id AS site, '' AS name, count(*) FILTER (is_listed) AS lake, lake AS service,
@@ -79,7 +85,10 @@ export async function countLakeSites(graph: RelationGraph, items: Relation): Pro
   return rows as unknown as SiteCount[];
 }
 
-/** Counts the items that the run hasn't read. Without the service's counts, their listing state may be wrong. */
+/**
+ * Counts the items that the run hasn't read. If the service's counts are unknown, the listing states of these items may
+ * be wrong.
+ */
 export function countUnread(graph: RelationGraph, items: Relation): Promise<bigint> {
   return graph.count(sql`FROM ${items} WHERE NOT is_read`);
 }
@@ -88,7 +97,9 @@ export function countListedOf(graph: RelationGraph, items: Relation, ids: readon
   return graph.count(sql`FROM ${items} WHERE is_listed AND item_id IN (${code(ids.join(', ') || 'NULL')})`);
 }
 
-/** Finds items that a complete read with this status should have returned, but that none of its files contains. */
+/**
+ * Finds the items that a complete read should have returned according to the lake, but that are in none of its files.
+ */
 export async function findMissing(
   graph: RelationGraph,
   { items, typed }: ListingRows,

@@ -2,11 +2,13 @@ import type { PricelakeError } from '../../io/errors.js';
 import type { SiteCount } from './choose-readings.js';
 
 export interface OpenListing {
-  /** Websites whose items may have a wrong listing state. `isRead` is true if all pages of the website were read. */
+  /** The websites whose items may have wrong listing states. `isRead` is true if all pages of the website were read. */
   sites: (SiteCount & { isRead: boolean })[];
-  /** If the service's counts are unknown, the number of items that the run hasn't read. */
+  /** The number of items that the run hasn't read, if the service's counts are unknown; otherwise 0. */
   unread: bigint;
-  /** The number of calls needed to read the remaining items, and the number allowed. */
+  /**
+   * `wanted` is the number of calls that reading the remaining items would take. `limit` is the number that is allowed.
+   */
   wanted: { wanted: bigint; limit: bigint | null; news: boolean } | undefined;
   failure: PricelakeError | undefined;
 }
@@ -14,14 +16,20 @@ export interface OpenListing {
 const NAMES = 3;
 const NAME_LENGTH = 60;
 
-/** Returns the maximum number of items whose listing state is unknown, and why; 0 and an empty text if none is. */
+/**
+ * Returns the maximum number of items whose listing state is unknown, and the reason. Returns 0 and an empty text if no
+ * item has an unknown state.
+ */
 export function explainOpen(parts: readonly OpenListing[]): { unknown: bigint; reason: string } {
   const unknown = parts.reduce((sum, part) => sum + countUnknown(part), 0n);
   const reasons = parts.map(explainPart).filter((reason) => reason !== '');
   return { unknown, reason: [...new Set(reasons)].join('; ') };
 }
 
-/** If all pages of a website were read, only the difference in counts is unknown. Otherwise, all unread items are. */
+/**
+ * Counts the items whose listing state is unknown. For a website of which all pages were read, this is the difference
+ * of the counts. For any other website, it is the number of items that weren't read.
+ */
 function countUnknown({ sites, unread }: OpenListing): bigint {
   const open = sites.map((site) => {
     const difference = countDifference(site);

@@ -15,18 +15,24 @@ import { countTyped, type ItemReads } from '../../typing/typed-rows.js';
 import { type CopyVerdict, judgeCopy, type MissingReads } from './judge-copy.js';
 import { landSingles } from './land-readings.js';
 
-/** A typed full copy, and what it is compared with: the lake's items, the changes, and the service's counts. */
+/**
+ * A full copy with typed rows, and the data with which it is compared, such as the lake's items and the service's
+ * counts.
+ */
 interface ProvedCopy extends Pick<ListedRun, 'items' | 'changes' | 'pending' | 'names'> {
   exported: ItemReads;
   landedRows: bigint;
-  /** The response of `/facets`; undefined if it wasn't requested. */
+  /** The response of `/facets`. Undefined if `/facets` wasn't requested. */
   facets: string | undefined;
-  /** The datasets that were copied because they are new to the lake; undefined if all items were copied. */
+  /** The datasets that were copied because they are new to the lake. Undefined if all items were copied. */
   added: LandedDatasets['datasets'] | undefined;
   at: string;
 }
 
-/** Returns the full copy that the run has made of all items or of new datasets; undefined if it has made none. */
+/**
+ * Returns the full copy that this run has made, either of all items or of new datasets. Returns undefined if it has
+ * made none.
+ */
 async function findCopy(run: ListedRun): Promise<ProvedCopy | undefined> {
   const { landed, landing, typing, reader, items, changes, pending, names, moment } = run;
   const { mode } = landed;
@@ -40,15 +46,17 @@ async function findCopy(run: ListedRun): Promise<ProvedCopy | undefined> {
 
 type Asking = Pick<ListedRun, 'client' | 'io'>;
 
-/** For each listing state, the number of missing items to read, to check whether the service still returns them. */
+/**
+ * The number of missing items of each listing state that are read first, to see whether the service still returns them.
+ */
 const SAMPLE = 10n;
-/** If the service returns any of these items, up to this number are read, within a share of the remaining calls. */
+/** If the service returns any of the first items, up to this number are read, with a share of the remaining calls. */
 const MOST_READS = 500n;
 
 /**
- * Compares a full copy with the service's counts, and reads some of the known items that the copy lacks (API §4,
- * /items/{id}, which also returns removed items). These rows become part of the copy. Journals the number of items
- * whose listing state stays unknown (`listing.done`).
+ * Compares a full copy with the service's counts. Reads some of the known items that the copy lacks (API §4,
+ * /items/{id}, which also returns removed items), and adds the items that the service returns to the copy. Records in
+ * the journal for how many items the listing state stays unknown (`listing.done`).
  */
 export async function proveCopy(run: ListedRun): Promise<Absence> {
   const { landing, graph, typing } = run;
@@ -71,7 +79,7 @@ export async function proveCopy(run: ListedRun): Promise<Absence> {
   return verdict.provesAbsence;
 }
 
-/** Journals the number of items whose listing state stays unknown, and the reason. */
+/** Records in the journal for how many items the listing state stays unknown, and why. */
 async function noteVerdict(
   { client, io }: Asking,
   { journal }: Landing,
@@ -82,7 +90,10 @@ async function noteVerdict(
   io.log('warn', 'copy.incomplete', { unknown, reason });
 }
 
-/** Compares the copies of new datasets with the counts in `/datasets` (API §2, Dataset: `items`). */
+/**
+ * Compares the number of listed items in the copies of new datasets with the service's counts in `/datasets` (API §2,
+ * Dataset: `items`).
+ */
 async function proveAdded(
   world: Asking,
   landing: Landing,
@@ -92,7 +103,7 @@ async function proveAdded(
 ): Promise<void> {
   const verdicts: CopyVerdict[] = [];
   for (const { name, items: counted } of added) {
-    // A row without datasets counts, because rows don't have to name their datasets.
+    // A row that names no datasets is counted too, because rows don't have to name their datasets.
     const isOfIt = sql`coalesce(len(datasets), 0) = 0 OR list_contains(datasets, ${name})`;
     const counts = { ...(await countListed(graph, copy, isOfIt)), counted, counter: '/datasets' };
     verdicts.push(judgeCopy(counts, { listed: NONE, removed: NONE, recent: 0n }));
@@ -104,7 +115,7 @@ async function proveAdded(
 
 const NONE: MissingReads = { missing: 0n, read: 0n, found: 0n };
 
-/** Returns the number of listed items according to `/facets`, or undefined if `/facets` wasn't requested. */
+/** Returns the number of listed items according to `/facets`. Returns undefined if `/facets` wasn't requested. */
 async function countFacets(graph: RelationGraph, { facets }: ProvedCopy): Promise<bigint | undefined> {
   if (facets === undefined) return undefined;
   const row = await graph.row(
@@ -130,18 +141,18 @@ async function countListed(
   };
 }
 
-/** The known items that are missing from a copy; undefined if there are none. */
+/** The known items that are missing from a copy. */
 interface Gap {
   missing: Relation | undefined;
-  /** The number of missing listed items that were first seen so recently that the copy may lag behind them. */
+  /** The number of missing items that are listed but became known so recently that the copy may lag behind. */
   recent: bigint;
 }
 
 const NO_GAP: Gap = { missing: undefined, recent: 0n };
 
 /**
- * Finds the items that the copy lacks, among the lake's items and the items of this run's changes. Skips items with
- * changes that this run will apply.
+ * Finds the items that the copy lacks. An item should be in the copy if it is in the lake, or if a change of this run
+ * mentions it. Skips items with changes that this run will apply.
  */
 async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Gap> {
   const { exported, items, changes, pending, names, at } = copy;
@@ -168,7 +179,7 @@ async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Gap>
   };
 }
 
-/** Reads missing items one by one. If a call fails, skips the items that are left. */
+/** Reads some of the missing items one by one. If a call fails, the rest isn't read. */
 async function readMissing(
   { client, io }: Asking,
   landing: Landing,
@@ -195,7 +206,7 @@ async function readMissing(
   }
 }
 
-/** Lists the items that were read one by one, including those that the service no longer returns. */
+/** Lists the items that were read one by one. Includes items that the service no longer returns. */
 async function listRead(landing: Landing): Promise<bigint[]> {
   const ids = [...landing.journal.state.listing.gone];
   for (const { path } of listItemFiles(landing, 'listing')) {
