@@ -24,7 +24,7 @@ export type { Handler } from './http/listen.js';
 
 /** Options of a sandbox. The default plan is `pro`. */
 export interface SandboxOptions extends AccountChange {
-  /** The port on 127.0.0.1; 0, the default, chooses a free one. */
+  /** The port on 127.0.0.1. By default, it is 0, which chooses a free port. */
   port?: number;
   /**
    * The seed of the generated data, 1 by default. Two sandboxes with the same seed have the same data, byte for byte.

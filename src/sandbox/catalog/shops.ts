@@ -32,7 +32,7 @@ export interface ShopSource extends ScrapedSource {
 interface Country {
   code: string;
   currency: string;
-  /** The number of units of the currency in one euro. */
+  /** The number of units of the currency that one euro buys. */
   perEuro: number;
   /** The country's share of all shops, relative to the other countries' weights. */
   weight: number;
@@ -109,7 +109,7 @@ export function buildSources(seed: number, shops: readonly Shop[]): ShopSource[]
   });
 }
 
-/** Returns a pseudorandom number from 0 to below 1 that depends only on the arguments. */
+/** Returns a pseudorandom number, at least 0 and below 1, that depends only on the arguments. */
 export function fraction(seed: number, index: number | bigint, purpose: string): number {
   return createHash('sha256').update(`${seed}/${index}/${purpose}`).digest().readUInt32BE(0) / 2 ** 32;
 }

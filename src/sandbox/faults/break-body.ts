@@ -7,8 +7,8 @@ import type { FaultEffect } from './fault.js';
 const HANG_UP_MS = 20;
 
 /**
- * A fault that cuts a body after a share of its bytes. With `drop`, the connection closes; with `stall`, it stays
- * silent.
+ * A fault that cuts a body after a share of its bytes. With `drop`, the connection closes. With `stall`, it stays open,
+ * but nothing more is sent.
  */
 export interface BodyBreak {
   share: number;

@@ -16,7 +16,7 @@ const KEEP_ALIVE_MS = 75_000;
 
 const answers = new AsyncLocalStorage<ServerResponse>();
 
-/** Starts a server on 127.0.0.1. Port 0 chooses a free one. @throws PricelakeError `usage` if the port is in use */
+/** Starts a server on 127.0.0.1. Port 0 chooses a free port. @throws PricelakeError `usage` if the port is in use */
 export async function serve(handle: Handler, port: number): Promise<Server> {
   const fetch = (request: Request, { outgoing }: HttpBindings) =>
     answers.run(outgoing as ServerResponse, handle, request);

@@ -16,7 +16,8 @@ export interface WebhookEvent {
 }
 
 /**
- * Builds an event with the next changes after the cursor that the live key can see; null if there are no such changes.
+ * Builds an event with the next changes after the cursor, of those that the live key can see. Returns null if there are
+ * none.
  */
 export function readNextEvent(service: Service, after: bigint): WebhookEvent | null {
   const { world } = service;
