@@ -54,7 +54,9 @@ export interface ExploreApp {
 type MakeThis = (request: PageRequest) => Page | undefined | Promise<Page | undefined>;
 
 const makeShop: MakePage = (request, site) => (/^\d{1,18}$/u.test(site) ? shopPage(site, request) : undefined);
-/** Returns a page that waits for the prepared rows if the reader has a price list, and needs no such rows otherwise. */
+/**
+ * Makes a page wait for the prepared rows if the reader has a price list. Without a list, the page needs no such rows.
+ */
 function whenListed(title: string, make: MakePage): MakePage {
   const compared = whenPrepared(title, 'all', make);
   return (request, name) => (request.snapshot.list === undefined ? make(request, name) : compared(request, name));

@@ -4,7 +4,7 @@ import type { PageRequest } from './page.js';
 import type { Answer, Question } from './question.js';
 import { type ReadValue, readAll } from './values.js';
 
-/** Finds the row of an analysis for the product and currency of another table's row. */
+/** Finds the row of an analysis with the product and currency of a row of another table. */
 export type FindByMarket = (read: ReadCell) => ReadValue | undefined;
 
 /** Runs an analysis for the products and currencies in `answers`, and returns a function that looks up its rows. */

@@ -41,7 +41,7 @@ export function toLabel(name: string): string {
 export const productPath = (product: string, currency?: string): string =>
   `/products/${encodeURIComponent(product)}${currency === undefined ? '' : `?currency=${encodeURIComponent(currency)}`}`;
 
-/** Renders a value for people. If a page shows more about the value, renders a link to that page. */
+/** Renders a value for readers. If another page shows more about the value, renders a link to that page. */
 export function showCell({ name, type, decimals = 1 }: CellColumn, value: DuckDBValue, read: ReadCell): Content {
   if (value === null || value === undefined) return html`<span class="none">–</span>`;
   if (name === 'product_id')
@@ -71,10 +71,10 @@ export function showCell({ name, type, decimals = 1 }: CellColumn, value: DuckDB
 /** Matches the names of amounts that are computed from several prices. */
 const COMPUTED = /(?:^|_)(?:median|mean|p\d\d|stddev)(?:_|$)/u;
 
-/** Amounts that are floating-point numbers. */
+/** The names of columns with amounts that are floating-point numbers. */
 const AMOUNTS: ReadonlySet<string> = new Set(['price', 'other_price', 'mean', 'value_of_information']);
 
-/** Formats an amount. Computed amounts, and unit prices of 1 or more, are rounded to cents. All others are exact. */
+/** Formats an amount. Rounds computed amounts, and unit prices of 1 or more, to cents. Other amounts are exact. */
 export function showAmount(name: string, amount: DuckDBDecimalValue): string {
   const { value, scale } = amount;
   const isComputed = COMPUTED.test(name) || (name === 'unit_price' && value >= 10n ** BigInt(scale));

@@ -1,7 +1,7 @@
 import { listAnalyses } from '../analyze/analysis.js';
 import { listVariables, type Question } from './question.js';
 
-/** The names that `query --analysis` accepts. Analyses that only pages use are missing. Loaded on first use. */
+/** The analyses that `query --analysis` accepts, without those that only pages use. They are loaded on first use. */
 let runnable: ReadonlySet<string> | undefined;
 
 /** Returns the shell command that prints an analysis with these variables; undefined if no command accepts it. */

@@ -6,20 +6,20 @@ import type { Question } from './question.js';
 /** A period that the reader chose: from the start of the day `since` to the end of the day `until`. */
 export interface Dates {
   since: string;
-  /** Undefined if the period ends now. */
+  /** The last day of the period; undefined if the period ends now. */
   until: string | undefined;
 }
 
 const NAMES = { since: 'date', until: 'until' } as const;
 
-/** Reads a calendar day such as `2026-11-20` from a query parameter; undefined if it is missing or not a valid day. */
+/** Reads a calendar day such as `2026-11-20` from a query parameter; undefined if the day is missing or invalid. */
 function readDay(search: URLSearchParams, name: string): string | undefined {
   const given = search.get(name) ?? '';
   const isDay = /^\d{4}-\d\d-\d\d$/u.test(given) && !Number.isNaN(Date.parse(given));
   return isDay && new Date(given).toISOString().startsWith(given) ? given : undefined;
 }
 
-/** Reads the two days of a period from the address and sorts them; undefined if the first is missing or invalid. */
+/** Reads the two days of a period from the address and sorts them; undefined if the first day is missing or invalid. */
 export function readDates(search: URLSearchParams): Dates | undefined {
   const [since, until] = [readDay(search, NAMES.since), readDay(search, NAMES.until)];
   if (since === undefined) return undefined;

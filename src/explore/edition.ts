@@ -23,8 +23,8 @@ const mark = (name: string) => new Html(`<!--${name}-->`);
 const END = mark('end');
 
 /**
- * Marks content that only some editions include. A marked part can't contain another. `html` escapes marks in other
- * text.
+ * Marks content that only some editions include. A marked part can't contain another one. Other text can't contain
+ * marks, because `html` escapes them.
  */
 export const onlyIn = (part: Part, content: Content): Html => html`${mark(part)}${content}${END}`;
 

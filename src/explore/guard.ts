@@ -20,8 +20,8 @@ export function createGuard(host: string, port: number): Guard {
     LOOPBACK_NAMES.includes(host) || host === '::1'
       ? LOOPBACK_NAMES
       : [...LOOPBACK_NAMES, host.includes(':') ? `[${host}]` : host];
-  // A server that listens on all addresses doesn't know its host names. It accepts any IP address but no unknown name,
-  // because DNS rebinding needs a name.
+  // The host names of a server that listens on all addresses are unknown. It accepts any IP address but no unknown
+  // name, because DNS rebinding needs a name.
   const takesAddresses = host === '0.0.0.0' || host === '::';
   const own = new Set(names.map((name) => `${name}:${port}`));
   return {

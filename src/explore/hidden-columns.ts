@@ -5,7 +5,7 @@ import { nameColumn, type ShownColumn } from './table.js';
 const NAME = 'hide';
 const MOST = 100;
 
-/** Submitted with every choice, so that a choice that hides no column differs from no choice. */
+/** A value that the form always submits, so that hiding no column differs from not having chosen yet. */
 const CHOSEN = '-';
 
 /** Reads the names of the columns that the reader has hidden, or returns `usual` if the reader hasn't chosen any. */

@@ -91,7 +91,7 @@ export class ListEdits {
   }
 }
 
-/** Returns the number of the list's line for a product and currency, or undefined if the list has no such line. */
+/** Returns the number of the line for a product and currency in the list, or undefined if the list has no such line. */
 async function findLine(snapshot: Snapshot, price: ListedPrice, signal: AbortSignal): Promise<number | undefined> {
   const lines = await ask(snapshot, { analysis: 'watched_lines', set: { product: price.product }, limit: 20 }, signal);
   const own = readAll(lines).find((read) => read('currency') === price.currency);

@@ -24,7 +24,7 @@ export class OwnList {
     this.made = this.#make(version).then(() => {
       this.#isMade = true;
     });
-    // Each query that needs the tables reports the error.
+    // The error isn't reported here, because each query that needs the tables reports it.
     this.made.catch(() => {
       this.#failedAt = performance.now();
     });
@@ -65,8 +65,8 @@ export class OwnList {
       await copyFile(nameState(this.options.list), before);
       await compare(before);
     } catch {
-      // The state file of `watch` is missing or from another version of pricelake, so the list is compared without
-      // changes since then.
+      // The state file of `watch` is missing or was written by another version of pricelake, so the list is compared
+      // without showing what changed after the last run of `watch`.
       await compare();
     } finally {
       await rm(before, { force: true });

@@ -6,7 +6,7 @@ import type { CopyNow } from './now.js';
 import type { Answer, Question } from './question.js';
 import type { Snapshot } from './snapshot.js';
 
-/** A request for a page, and the lake snapshot to answer it from. */
+/** A request for a page, and the lake snapshot from which to answer it. */
 export interface PageRequest {
   snapshot: Snapshot;
   /** The query parameters of the address. */
@@ -29,10 +29,10 @@ export interface PageRequest {
 export interface Page {
   title: string;
   body: Content;
-  /** The HTTP status, if not 200. */
+  /** The HTTP status; 200 if it is missing. */
   status?: 400;
   /**
-   * The address for links to this page. Set if one path can show several things, such as a product in several
+   * The address for links to this page. It is set if one path can show several things, such as a product in several
    * currencies.
    */
   address?: string;

@@ -115,8 +115,8 @@ export class Prepared {
   }
 
   /**
-   * Creates the tables of past prices and stock in parts. Each part reads all files, so there are as few as memory
-   * allows.
+   * Creates the tables of past prices and stock in parts. Each part reads all files, so there are as few parts as
+   * possible.
    */
   async #makePast(listed: Parts, { matched, others }: Parts): Promise<void> {
     for (const part of listed.matched) {

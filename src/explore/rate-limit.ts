@@ -13,7 +13,7 @@ export class RateLimit {
     this.#now = now;
   }
 
-  /** Counts a request, or returns false if the address has sent too many. */
+  /** Counts a request. Returns false if the address has sent too many requests. */
   take(address: string): boolean {
     const now = this.#now();
     const { left, at } = this.#buckets.get(address) ?? { left: BURST, at: now };

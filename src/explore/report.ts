@@ -73,7 +73,7 @@ export interface Report {
   credits: readonly string[];
 }
 
-/** Identifies an HTML file as a report. It is near the start of the file. */
+/** A tag that identifies an HTML file as a report. It is near the start of the file. */
 export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
 
 /** Pictures are off, because a report makes no network requests. */
@@ -102,7 +102,7 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
   const { currency = '', minShops, top, since, ownSite, list, advice, now, signal } = options;
   await requireKnown(snapshot, { currency: options.currency });
   await requireSince(snapshot, since);
-  // Leaves out the state of an unfinished run, because that state has changed by the time the report is read.
+  // Leaves out the state of an unfinished run, because that state will have changed by the time the report is read.
   const tellNow = async (): Promise<CopyNow> => ({ lines: [], tries: options.tries, remote: { kind: 'unasked' } });
   const askNow = (question: Question) => ask(snapshot, question, signal);
   const request = (values: Record<string, string> = {}): PageRequest => {

@@ -37,9 +37,9 @@ export interface TableView {
   namesEmpty?: boolean;
   /** Returns the address of the page in another sort order. If undefined, columns can't be sorted. */
   sortAddress?: (by: string, isDescending: boolean) => string;
-  /** Shown below the table if there are more rows. By default, a sentence with the number of rows shown. */
+  /** The content below the table if there are more rows. Defaults to a sentence with the number of rows shown. */
   moreNote?: Content;
-  /** Shown in place of a table without rows. */
+  /** The content to show in place of a table without rows. */
   empty?: Content;
 }
 

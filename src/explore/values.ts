@@ -28,7 +28,7 @@ export const toText = (value: DuckDBValue): string | undefined =>
 
 const MOST_MILLISECONDS = 8.64e15;
 
-/** Converts a date or time; undefined for null, and for times outside the range of `Date`. */
+/** Converts a date or time to a Date; undefined for null, and for times outside the range of Date. */
 export function toDate(value: DuckDBValue): Date | undefined {
   const at = value instanceof DuckDBDateValue ? value.days * 86_400_000 : toMilliseconds(value);
   return at === undefined || Math.abs(at) > MOST_MILLISECONDS ? undefined : new Date(at);

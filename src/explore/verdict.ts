@@ -4,7 +4,7 @@ import { type Content, type Html, html } from '../formats/html.js';
 import type { Answer } from './question.js';
 import { type ReadValue, readAll, readFirst, toBigInt, toCheck, toNumber } from './values.js';
 
-/** The results of the queries that the verdict on prices and on the local copy is based on. */
+/** The results of the queries on which the verdict on prices and on the local copy is based. */
 export interface Standing {
   /** The row of spread_summary.sql. */
   summary: ReadValue;

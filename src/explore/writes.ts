@@ -13,9 +13,9 @@ import { MOST_LIST_BYTES, type Uploads } from './upload.js';
 /** The data that readers can change on their own server. A shared server is read-only. */
 export interface Writable {
   uploads: Uploads;
-  /** Undefined if the lake is not a local folder, because saved views would be lost. */
+  /** The saved views; undefined if the lake is not a local folder, because the views would be lost. */
   views: SavedViews | undefined;
-  /** Undefined if the command was started without a list. */
+  /** The changes to the price list; undefined if the command was started without a list. */
   edits: ListEdits | undefined;
 }
 

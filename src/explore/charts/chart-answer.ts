@@ -17,8 +17,8 @@ const LEGEND_NAME = 40;
 type Draw = (rows: readonly ReadValue[], categories: ReadonlyMap<string, string>) => Promise<Html> | undefined;
 
 /**
- * The title of each analysis that has a chart, and the function that draws its rows. That function returns undefined if
- * there is nothing to draw.
+ * For each analysis that has a chart, the chart's title and the function that draws the rows. The function returns
+ * undefined if there is nothing to draw.
  */
 const CHARTS: Readonly<Record<string, [title: string, draw: Draw]>> = {
   spread_histogram: ['Products by spread', drawHistogram],
@@ -95,7 +95,7 @@ function drawShops(rows: readonly ReadValue[]): Promise<Html> | undefined {
   return drawChart(rangesChart(ranges, { label, axisTitle: 'price index', reference: 100 }));
 }
 
-/** Converts rows to ranges, sorted by descending middle value. Skips rows with a missing value. */
+/** Converts rows to ranges, sorted by median in descending order. Skips rows with a missing value. */
 function toRanges(
   rows: readonly ReadValue[],
   [lowest, middle, highest]: readonly [string, string, string],

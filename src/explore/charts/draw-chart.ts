@@ -12,7 +12,7 @@ export const COLOR = {
   faint: 'var(--faint)',
 } as const;
 
-/** The width of a phone screen. On a larger screen, several charts are side by side. */
+/** The width of a chart, which fits a phone screen. On a larger screen, several charts are side by side. */
 const CHART_WIDTH = 372;
 
 type Padding = { left: number; right: number; top: number; bottom: number };
@@ -23,7 +23,7 @@ export interface Chart {
   label: string;
   height: number;
   padding: Padding;
-  /** The plotted rows. Kept apart from the layers, so that data never becomes part of a Vega specification. */
+  /** The plotted rows. They are kept apart from the layers, so that data never becomes part of a Vega specification. */
   values: Record<string, Cell>[];
   /** Vega-Lite layers, which refer to `values` only by our own field names. */
   layer: NonNullable<Extract<TopLevelSpec, { layer: unknown }>['layer']>;

@@ -5,7 +5,7 @@ import { cutText, foreign, formatDay, formatMoney } from '../format.js';
 export interface PriceLine {
   name: string;
   steps: readonly PriceStep[];
-  /** True if today's prices include none of the shop's offers. */
+  /** True if the shop has no offer that counts today. */
   isAside: boolean;
 }
 

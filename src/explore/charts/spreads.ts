@@ -4,7 +4,7 @@ import { type Chart, COLOR, COUNTS, DAYS } from './draw-chart.js';
 
 export interface HistogramStep {
   from_pct: number;
-  /** Null for the last step, which has no upper limit. */
+  /** The upper limit of the step; null for the last step, which has none. */
   up_to_pct: number | null;
   spreads: bigint;
 }

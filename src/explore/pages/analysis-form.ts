@@ -111,7 +111,6 @@ function listChoices(
   }
 }
 
-/** Returns the label of a variable's field. */
 export const labelVariable = ({ name }: Pick<Variable, 'name'>): string => LABELS[name] ?? toLabel(name);
 
 function renderVariable(variable: Variable, value: string, choices: readonly Choice[] | undefined): Content {

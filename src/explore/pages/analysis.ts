@@ -135,7 +135,7 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
     }
   }
 
-  /** Renders the chart, which needs all rows in the analysis's own order, even if the table shows fewer. */
+  /** Renders the chart, which needs all rows in the analysis's own order, even if the table shows fewer rows. */
   async function renderChart(answer: Answer): Promise<Content> {
     if (!hasChart(analysis)) return '';
     const isWhole = !answer.hasMore && offset === 0 && order === undefined;
@@ -206,7 +206,7 @@ const LABELS: Readonly<Record<string, string>> = {
   new_url: 'Page',
 };
 
-/** Details of spreads, which come after the trusted figures. */
+/** Columns with details of spreads. They come after the columns with the trusted figures. */
 const DETAILS = new Set(['offers', 'p25', 'p75', 'mean', 'stddev', 'spread', 'trusted_spread', 'grade_reason']);
 
 /** The number of columns that a page shows until the reader chooses, because more don't fit a wide screen. */
@@ -219,10 +219,10 @@ function describeRows({ rows, hasMore }: Answer, offset: number): string {
     : `Rows ${formatCount(offset + 1)} to ${formatCount(offset + rows.length)}`;
 }
 
-/** Text columns that a phone shows in a line of their own below the first, in order of preference. */
+/** Text columns that a phone may show on a separate line below the first column, in order of preference. */
 const LINES = ['shop', 'second_shop', 'follower', 'new_title', 'other_title'];
 
-/** Chooses the columns that a phone shows: the other shop or title of each row, and the first numbers and times. */
+/** Chooses the columns that a phone shows: a second shop or title, if any, and the first numbers and times. */
 function choosePhoneColumns(answer: Answer, [, ...columns]: readonly ShownColumn[]): Pick<TableView, 'line' | 'brief'> {
   const shown = columns.filter(({ name }) => !isEmpty(answer, name));
   const line = LINES.find((name) => shown.some((column) => column.name === name));
@@ -236,8 +236,9 @@ function choosePhoneColumns(answer: Answer, [, ...columns]: readonly ShownColumn
 }
 
 /**
- * Puts the column that identifies rows first, and shows names in place of ids where rows have names. Columns that say
- * the same as another in less trusted or longer form come last. `usual` has the columns that don't fit a wide screen.
+ * Puts the column that identifies rows first, and shows names in place of ids where rows have names. Columns that
+ * repeat another column in a longer or less trusted form come last. `usual` has the columns that don't fit a wide
+ * screen.
  */
 function chooseColumns(answer: Answer, names: KnownNames): { columns: ShownColumn[]; usual: string[] } {
   const all = answer.columns.map(({ name }) => name);

@@ -85,7 +85,7 @@ ${renderSection('Where prices differ most', renderAnswer(dispersed, dispersion, 
   };
 }
 
-/** Renders a category path, with indentation in place of the names that the row above has too. */
+/** Renders a category path, with indentation in place of the names that are also in the row above. */
 function showCategory(slug: string, path: string, tree: readonly string[], currency: string): Content {
   const before = tree[tree.indexOf(path) - 1];
   const shared = before === undefined ? 0 : countShared(path, before);

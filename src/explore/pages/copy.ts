@@ -158,8 +158,8 @@ function describeRun(read: ReadValue): string {
 }
 
 /**
- * The minimum sample for a statement about all items. If no item of 100 differs, then at 95 % confidence, less than 3 %
- * of all items differ.
+ * The minimum size of a sample that supports a statement about all items. If none of 100 sampled items differs, then at
+ * 95 % confidence, less than 3 % of all items differ.
  */
 const ENOUGH = 100;
 
@@ -185,7 +185,7 @@ function explainProof(runs: Answer): Content {
   return html`<p>Proof of the copy: each run reads a few random items again, one by one. All runs together compared ${countOf(sampled, 'item')} and ${found}${bound}${products}</p>`;
 }
 
-/** Renders each check that found something, with sample rows and advice, followed by a list of all checks. */
+/** Renders each check that found violations, with sample rows and advice, followed by a list of all checks. */
 function renderChecks(answer: Answer, question: Question, advice: PageRequest['advice']): Content {
   const all = readAll(answer);
   const failed = all.filter((read) => toBigInt(read('violations')) > 0n);
@@ -212,7 +212,7 @@ ${renderSample(String(read('name')), String(read('sample') ?? ''))}
 `;
 }
 
-/** Renders the first violations, whose values come from the service. */
+/** Renders the first violations, whose column names and values may come from the service. */
 function renderSample(name: string, sample: string): Content {
   const rows = parseSample(sample);
   if (rows.length === 0) return '';

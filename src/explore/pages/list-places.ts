@@ -22,7 +22,7 @@ const MORE = [
 export const readPlace = (search: URLSearchParams): string =>
   [...SPLIT, ...MORE].find(({ place }) => place === search.get('place'))?.place ?? '';
 
-/** Renders a bar of the list's lines by position, with links to the lines in each position. */
+/** Renders a bar that divides the list's lines by position, with links to the lines in each position. */
 export function renderPlaces(answer: Answer, search: URLSearchParams, path = '/list'): Html {
   const counts = new Map(readAll(answer).map((read) => [String(read('place')), Number(toBigInt(read('lines')))]));
   const of = (place: string) => counts.get(place) ?? 0;

@@ -31,7 +31,7 @@ const RULES = [
   { value: 'median', label: 'the median' },
 ];
 
-/** Shows how the reader's prices compare with the market, suggested prices, and shops below a lowest allowed price. */
+/** Shows the reader's prices and the market's, suggested prices, and shops that sell below a lowest allowed price. */
 export async function listPage(request: PageRequest): Promise<Page> {
   const { snapshot, search, ask } = request;
   if (snapshot.list === undefined) {

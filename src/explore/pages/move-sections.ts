@@ -17,7 +17,7 @@ export const KINDS = {
   gone: 'Gone',
 } as const;
 
-/** The kinds of moves that compared_listings.sql returns. `KINDS` has more. */
+/** The kinds of moves that compared_listings.sql returns. They are some of `KINDS`. */
 const COMPARED_KINDS: readonly string[] = ['fall', 'rise', 'new', 'gone'];
 
 const STOCK_KINDS = { out: 'Out of stock', back: 'Back in stock' } as const;

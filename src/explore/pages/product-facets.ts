@@ -25,7 +25,7 @@ interface Counted {
 const ANY: Choice = { value: '', label: 'any' };
 const MOST = 1000;
 
-/** Counts products by the values of each filter. The other filters still apply, so that readers see alternatives. */
+/** Counts products by the values of each filter. Only the other filters apply, so that readers see alternatives. */
 export async function askForFacets(set: Question['set'], ask: PageRequest['ask']): Promise<Facets> {
   const count = async (changes: Question['set']) => {
     const answer = await ask({ analysis: 'product_facets', set: { ...set, ...changes }, limit: MOST });

@@ -125,7 +125,7 @@ async function findReductions(offered: Answer, set: Question['set'], ask: PageRe
   return readAll(await ask({ analysis: 'reductions', set: { ...set, top }, limit: MOST_REDUCTIONS }));
 }
 
-/** Renders the offers. If shops announce reductions, a column shows whether the price history supports each. */
+/** Renders the offers. If shops announce reductions, a column shows whether the price history supports them. */
 function renderOffers(answer: Answer, question: Question, currency: string, reductions: readonly ReadValue[]): Html {
   const verdicts = new Map(reductions.map((read) => [read('item_id'), String(read('verdict'))]));
   const announced: ShownColumn = {

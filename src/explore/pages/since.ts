@@ -2,7 +2,7 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import { describeMoment } from '../moves.js';
 import { toDate } from '../values.js';
 
-/** The moments with which the Today page can compare. */
+/** The moments with which the Today page can compare current prices. */
 export const SINCE = [
   { value: 'run', label: 'the run before' },
   { value: 'day', label: 'a day ago' },
@@ -21,7 +21,7 @@ export function nameSince(since: string): string {
   return /^\d+$/u.test(since) ? `run ${since}` : (SINCE.find(({ value }) => value === since)?.label ?? since);
 }
 
-/** Returns the variables of movers.sql that select the moment. */
+/** Returns the variables of movers.sql that select the moment to compare with. */
 export function chooseMoment(since: string, run: bigint | undefined, newest: DuckDBValue): Record<string, string> {
   if (/^\d+$/u.test(since)) return { since_run: since };
   if (since.includes('-')) return { since };

@@ -24,7 +24,9 @@ import { askForBrands, readInList, renderBrand, renderInList } from './product-f
 import { listCurrencies } from './products.js';
 import { chooseMoment, nameSince, readSince, SINCE } from './since.js';
 
-/** The number of moves to query of each kind. The page first shows moves of products that several shops sell. */
+/**
+ * The number of moves to query of each kind. The page shows fewer of them, those of products of several shops first.
+ */
 const LOOKED_AT = 200;
 const ANY = { value: '', label: 'any' };
 
@@ -186,7 +188,7 @@ ${renderSection(
 
 const NO_MOVES = html`<p class="soft">No price of a product is known to have moved in the last 30 days.</p>`;
 
-/** Shown after the first run, because there is no earlier run to compare with. */
+/** The note for a first run, which has no earlier run to compare with. */
 const FIRST_COPY = html`<p class="soft">This is the first copy, so there is no earlier run to compare it with. The figures below are moves that the service itself dates.</p>`;
 
 /** Describes how much a figure changed in a past period, with the first and last day; empty if that is unknown. */
