@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
 const { lineBytes, baseBytes, bytesARow, reserveBytes, workShare, stepBytes } = LIMITS.export;
 
 test('the table of limits in the documentation has the figures of the code', () => {
-  const table = readAnswersTable('what');
+  const table = readAnswersTable('limited quantity');
   const row = (name: string) => table.find(([what = '']) => what.startsWith(name))?.[1];
   expect(row('time until the headers')).toContain(`${DEFAULT_TIMEOUTS.headersMs / 1000} s`);
   expect(row('time of a JSON response')).toBe(`${LIMITS.jsonBodyMs / 1000} s`);
