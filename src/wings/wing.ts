@@ -3,9 +3,9 @@ import type { Io } from '../io/io.js';
 import type { Store, Wings } from '../run/open/wings.js';
 import type { RunReport, SyncOptions } from '../run/sync.js';
 
-/** An optional module. It extends runs as `Wings` defines, or acts before and after them. */
+/** An optional module. It extends runs through the members of `Wings`, or acts before and after a run. */
 export interface Wing extends Partial<Omit<Wings, 'store'>> {
-  /** Runs `work` with the module's store. Runs it without a store if the pipeline doesn't use one. */
+  /** Runs `work` with the module's store. If the pipeline doesn't use a store, runs `work` without one. */
   holdStore?<T>(
     lake: Pipeline['lake'],
     io: Io,
@@ -13,16 +13,16 @@ export interface Wing extends Partial<Omit<Wings, 'store'>> {
     work: (store: Store | undefined, stop: AbortSignal | undefined) => Promise<T>,
     mirrored: readonly MirroredFolder[],
   ): Promise<T>;
-  /** The module's folders in the lake, which a store copies. */
+  /** The folders of the module in the lake. A store copies these folders. */
   mirrored?: readonly MirroredFolder[];
-  /** Runs the sync. The module may act before and after it. */
+  /** Runs the sync by calling `run`. The module may act before and after that. */
   surround?(asked: AskedSync, run: () => Promise<SyncReport>): Promise<SyncReport>;
 }
 
 /** A folder of small files that never change, except the pointer files. */
 export interface MirroredFolder {
   name: string;
-  /** The name of the pointer files, which list the current files. A store uploads them last. */
+  /** The name of the pointer files, which name the current files. A store uploads the pointer files last. */
   pointer: string;
 }
 
@@ -35,6 +35,9 @@ export interface AskedSync {
 }
 
 export interface SyncReport extends RunReport {
-  /** The histories that were downloaded. After a first copy, a separate run adds them to the lake. */
+  /**
+   * The numbers of histories that were downloaded and that are left, and the run that added them. After a first copy,
+   * this is a second run.
+   */
   histories?: { asked: number; left: number; runId: string };
 }

@@ -8,13 +8,14 @@ import type { MendLanding } from '../../run/open/wings.js';
 import { checkLanding } from '../../verify/check-landing.js';
 
 /**
- * Verifies the checksums of the data that earlier attempts of a run have downloaded. If data has been altered, rewinds
- * the run to the point before it, so that this data and later data is downloaded again. Complete exports are kept. An
- * altered export counts as interrupted, so it is bought again if budget and quota allow. Bytes that the journal doesn't
- * list are cut off.
- * @param run `requiresHeld`: the run's batch must be published unchanged; `isCommitted`: the run has committed a table
- * @returns undefined if the run was deleted, because downloading its data again only costs calls
- * @throws PricelakeError `lake_invalid` if rows are lost that can be bought again only if the user decides to
+ * Verifies the checksums of the data that earlier attempts of a run have downloaded. If data was altered, rewinds the
+ * run to the point before it, so that this data and all later data is downloaded again. Complete exports are kept. An
+ * altered export counts as interrupted, so it is bought again if the budget and the quota allow. Bytes that the journal
+ * doesn't list are cut off.
+ * @param run `requiresHeld` is true if the run's batch must be published unchanged, and `isCommitted` if the run has
+ *   already committed a table
+ * @returns undefined if the run was deleted, because its data can be downloaded again at the cost of calls only
+ * @throws PricelakeError `lake_invalid` if the data can't be downloaded again without a decision of the user
  */
 export const mendLanding: MendLanding = async (landing, { requiresHeld, isCommitted }, io) => {
   const { folder, runId, journal } = landing;

@@ -5,8 +5,8 @@ import type { Wing } from '../wing.js';
 import { landProbes } from './land-probes.js';
 
 /**
- * Returns the websites whose most recently seen item is still to be requested, as far as the budget allows after calls
- * are reserved for the rest of the run. Returns undefined if the run asks about no website.
+ * Returns the websites for which the run still has to ask when an item was last seen. Calls that the rest of the run
+ * needs are reserved first, which may limit the number of websites. Returns undefined if the run asks for no website.
  */
 async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefined> {
   const { landed, account } = run.facts;
@@ -16,14 +16,16 @@ async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefine
   return landed.probes.sites.size + sites.length > 0 ? sites : undefined;
 }
 
-/** True if it is time to ask when each website was last seen. A full copy makes this unnecessary. */
+/** Returns true if it is time to ask when items of each website were last seen. A full copy makes this unnecessary. */
 function isDue({ pipeline, memory, mode, facts: { lake, landed, now } }: ProbedRun): boolean {
   if (pipeline.probe === undefined || mode === 'snapshot' || landed.probes.isDone) return false;
   const looked = Math.max(memory.state.probedAt?.getTime() ?? 0, lake.snapshotAt?.getTime() ?? 0);
   return now.getTime() - looked >= pipeline.probe;
 }
 
-/** Lists the websites that have listed items, starting with the website whose sources were read longest ago. */
+/**
+ * Lists the websites that have listed items, starting with the website whose rows in the sources table are the oldest.
+ */
 async function listSites({ graph, before }: ProbedRun): Promise<bigint[]> {
   const rows = await graph.rows(sql`SELECT site_id FROM ${await before.rows('sources')}
     SEMI JOIN (SELECT DISTINCT site_id FROM ${await before.rows('items')} WHERE is_listed) AS listed USING (site_id)
@@ -31,7 +33,7 @@ async function listSites({ graph, before }: ProbedRun): Promise<bigint[]> {
   return rows.map(({ site_id }) => site_id as bigint);
 }
 
-/** Asks the service when an item of each website was last seen. */
+/** Asks the service when the most recently seen item of each website was last seen. */
 export const probes: Wing = {
   probe: {
     choose: chooseSites,

@@ -6,14 +6,15 @@ import type { Landing } from '../../journal/landings.js';
 import type { Memory } from '../../journal/memory.js';
 import { allowSkipping } from '../../source/allow-skipping.js';
 
-/** Parses only the fields that are needed, so that a change in another field can't stop a run. */
+/** Only the needed fields are parsed, so that a change in another field can't stop a run. */
 const newestItem = z.looseObject({
   content: z.array(z.looseObject({ lastSeenAt: z.string(), source: z.looseObject({ modelId: int64 }) })),
 });
 
 /**
- * Asks when an item of each website was last seen, with one call for each (API §4, /items, sort `-lastSeen`), and
- * journals the responses. If a call fails, ends without an error, because runs don't need this information.
+ * Asks when the most recently seen item of each website was last seen, with one call per website (API §4, /items, sort
+ * `-lastSeen`). Records the responses in the journal. If a call fails, no error is thrown, because runs don't need this
+ * information.
  * @param sites the websites that no earlier attempt of the run has asked about
  */
 export async function landProbes(

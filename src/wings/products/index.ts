@@ -36,8 +36,8 @@ function watch(run: WatchedRun): Watch {
 }
 
 /**
- * Downloads the service's products: all pages, or one page as a sample, which depends on the number of products in the
- * lake. Returns undefined if the run doesn't compare products.
+ * Downloads the service's products, either all pages or one page as a sample. The number of products in the lake
+ * determines which page is chosen. Returns undefined if the run doesn't compare products.
  */
 async function landByPlan(
   { client, io, landing, tables }: WatchedRun,
@@ -48,7 +48,8 @@ async function landByPlan(
   if (comparisons.products === 'none' || part === undefined) return undefined;
   const only = isWanted ? undefined : choosePage(countRows(tables.products.files), landing.runNumber);
   return landProducts(part.client, landing, only, io).catch((error: unknown) => {
-    // A sample may be skipped, but not a table that the user has requested.
+    // If downloading a sample fails, the sample is skipped. All products are a table that the user has requested, so
+    // they aren't skipped.
     if (isWanted) throw error;
     return skipSample(error, io);
   });
@@ -75,5 +76,8 @@ async function countCalls({ client, journal, plan: { comparisons, parts } }: Pla
 
 const witness: Witness = { watch, estimate };
 
-/** Compares the service's products with the lake's. Also stores them in a table if the pipeline requests it. */
+/**
+ * Compares the service's products with the products in the lake. If the pipeline requests it, also stores the service's
+ * products in a table.
+ */
 export const products: Wing = { witnesses: [witness] };

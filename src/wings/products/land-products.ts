@@ -8,8 +8,8 @@ import { readProductPage } from '../../source/page.js';
 export const PRODUCTS_A_PAGE = 200;
 
 /**
- * Downloads pages of products, sorted by number of offers in descending order (API §4, /products): all pages, or only
- * page `only` as a sample. An interrupted run continues with its next page.
+ * Downloads products, starting with the products that have the most offers (API §4, /products). Downloads all pages or,
+ * as a sample, only the page `only`. An interrupted run continues with its next page.
  */
 export async function landProducts(
   client: ApiClient,
@@ -42,9 +42,9 @@ export async function landProducts(
   return listItemFiles(landing, 'products');
 }
 
-/** Chooses the page of products to sample, a different one in each run. */
+/** Chooses the page of products that a run samples. Each run samples a different page. */
 export function choosePage(products: bigint, seed: bigint): number {
   const pages = (products + BigInt(PRODUCTS_A_PAGE) - 1n) / BigInt(PRODUCTS_A_PAGE);
-  // 7919 is prime, so consecutive seeds reach every page, unless the number of pages is a multiple of 7919.
+  // Because 7919 is prime, consecutive seeds reach every page, unless the number of pages is a multiple of 7919.
   return pages === 0n ? 0 : Number((seed * 7919n) % pages);
 }

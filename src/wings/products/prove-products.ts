@@ -6,8 +6,8 @@ import { type FoundDifferences, readDifferences } from '../differences.js';
 import { typeServiceProducts } from './type-products.js';
 
 /**
- * Types the downloaded products, and compares them with the products table as this run would publish it. They may
- * differ, because the API document describes in words only how items are grouped into products (API §1). Each
+ * Types the downloaded products, and compares them with the products table as this run would publish it. Differences
+ * are possible, because the API document describes only in words how items are grouped into products (API §1). Each
  * difference has the service's product id and the names of the fields that differ.
  */
 export async function proveProducts(

@@ -16,7 +16,7 @@ interface ProductFile {
   readAt: string;
 }
 
-/** Types products from the service. Skips and counts rows that can't be read. */
+/** Types the products that were downloaded from the service. Rows that can't be read are skipped and counted. */
 export async function typeServiceProducts(
   graph: RelationGraph,
   files: readonly ProductFile[],

@@ -18,18 +18,21 @@ export interface Cache {
   maxBytes: number;
 }
 
-/** A remote lake for a reader: the logs of all tables, and the data files of the tables that the reader requests. */
+/**
+ * A cached copy of a remote lake for reading. It has the logs of all tables, but only the data files that the reader
+ * requests.
+ */
 export interface CachedLake {
   lake: Lake;
   url: string;
-  /** Downloads the data files of these tables. Deletes other cached files if the cache is full. */
+  /** Downloads the data files of these tables. If the cache is full, deletes other files from it. */
   bring(tables: readonly TableName[]): Promise<void>;
-  /** The process that holds the lease; undefined if there is none. */
+  /** The process that holds the lease of the remote. Undefined if no process holds it. */
   holder: Awaited<ReturnType<typeof readHolder>>;
 }
 
 /**
- * Runs `work` on a cached copy of a remote lake. Neither takes the lease nor writes to the remote.
+ * Runs `work` on a cached copy of a remote lake. Doesn't take the lease of the remote, and doesn't write to the remote.
  * @throws PricelakeError `lake_invalid` if the remote has no lake; `usage` if the tables are larger than the cache
  */
 export async function readRemote<T>(
@@ -57,7 +60,7 @@ export async function readRemote<T>(
   }
 }
 
-/** Downloads the journal of an unfinished run, but not the data that the run has downloaded. */
+/** Downloads only the journal of an unfinished run, without the data to which the journal refers. */
 async function fetchJournals(ends: Ends): Promise<void> {
   await rm(privatePath(ends.lake, 'landing'), { recursive: true, force: true });
   const landed = await ends.store.list(`${PRIVATE_FOLDER}/landing/`);
@@ -83,7 +86,10 @@ async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[
   for (const path of needed.keys()) await utimes(path, now, now);
 }
 
-/** Deletes cached files of any remote until the needed files fit. Starts with the file that was used longest ago. */
+/**
+ * Deletes files from the cache until the needed files fit, whichever remote they came from. Starts with the files that
+ * were used longest ago.
+ */
 async function makeRoom({ folder, maxBytes }: Cache, needed: ReadonlyMap<string, number>): Promise<void> {
   const others: { path: string; bytes: number; usedAt: number }[] = [];
   for (const path of await listFilesBelow(folder)) {

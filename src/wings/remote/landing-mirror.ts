@@ -10,19 +10,19 @@ import type { Ends } from './remote-table.js';
 import { FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';
-/** The folders with downloaded data that isn't in a table yet. */
+/** The folders that contain downloaded data that no table contains yet. */
 const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
 
 /**
- * Copies the downloaded files of an unfinished run to the remote, so that another machine can continue the run. Reads a
- * journal before the files to which it refers, and uploads it after them, so that the remote's journal never refers to
- * a missing file.
+ * Copies the files that an unfinished run has downloaded to the remote, so that another machine can continue the run. A
+ * journal is read before the files to which it refers, and uploaded after them. The remote's journal therefore never
+ * refers to a missing file.
  */
 export class LandingMirror {
   readonly #ends: Ends;
   /**
-   * The size and modification time of each file that this process has uploaded. Files uploaded by earlier processes are
-   * uploaded again, because they may have been truncated since.
+   * The size and the modification time of each file that this process has uploaded. A file that an earlier process
+   * uploaded is uploaded again, because it may have been truncated since then.
    */
   readonly #sent = new Map<string, { state: string; done: Promise<void> }>();
   #sending: Promise<void> = Promise.resolve();
@@ -35,7 +35,10 @@ export class LandingMirror {
     return this.#queue(async () => void (await this.#send()));
   }
 
-  /** Uploads new and changed files, then deletes unneeded remote files. Call it after all commits are uploaded. */
+  /**
+   * Uploads new and changed files, and then deletes files on the remote that are no longer needed. Call this after all
+   * commits have been uploaded.
+   */
   settle(): Promise<void> {
     return this.#queue(async () => this.#removeOthers(await this.#send()));
   }
@@ -46,7 +49,7 @@ export class LandingMirror {
     return done;
   }
 
-  /** Uploads new and changed files. @returns the keys of all files, including files that were uploaded before */
+  /** Uploads new and changed files. @returns the keys of all files, including files that were already uploaded */
   async #send(): Promise<Set<string>> {
     const { lake } = this.#ends;
     const { applied } = await readTable(lake, 'runs');
@@ -57,7 +60,7 @@ export class LandingMirror {
     return keys;
   }
 
-  /** Uploads a folder's new and changed files. @returns the keys of all of its files */
+  /** Uploads the new and changed files of a folder. @returns the keys of all files in the folder */
   async #sendFolder(folder: string): Promise<string[]> {
     const journal = await readFile(join(folder, JOURNAL)).catch(ignoreMissing);
     if (journal === undefined) return [];
@@ -73,7 +76,10 @@ export class LandingMirror {
     return [...keys, key];
   }
 
-  /** Uploads a file, unless it was uploaded or is being uploaded. @returns the number of bytes uploaded by this call */
+  /**
+   * Uploads a file, unless it has already been uploaded or is being uploaded.
+   * @returns the number of bytes that this call uploaded
+   */
   async sendFile(path: string): Promise<number> {
     const { size, mtimeMs } = await stat(path);
     const key = this.#keyOf(path);
@@ -98,7 +104,7 @@ export class LandingMirror {
     return true;
   }
 
-  /** Deletes a journal before its data, because data without a journal is ignored. */
+  /** Deletes files that aren't wanted. Deletes a journal before its data, because data without a journal is ignored. */
   async #removeOthers(wanted: Set<string>): Promise<void> {
     const { store } = this.#ends;
     const present = (await Promise.all(MIRRORED.map((folder) => store.list(folder)))).flat().map(({ key }) => key);

@@ -11,12 +11,18 @@ import type { ObjectStore, StoredObject } from './object-store.js';
 
 const noteSchema = z.strictObject({ url: z.string(), copy: z.uuid(), generation: z.int().min(0) });
 
-/** The content of `_pricelake/remote.json`: this folder's remote, and the last lease under which the two agreed. */
+/**
+ * The content of `_pricelake/remote.json`. It names the remote of this folder, and the last lease under which the
+ * folder and the remote had the same content.
+ */
 export type CopyNote = z.infer<typeof noteSchema>;
 
 const notePath = (lake: Lake) => privatePath(lake, 'remote.json');
 
-/** Reads the note. Returns undefined if the note is missing, is damaged or names another remote. */
+/**
+ * Reads the note about the folder's remote. Returns undefined if the note is missing, is damaged or names another
+ * remote.
+ */
 export async function readNote(lake: Lake, url: string): Promise<CopyNote | undefined> {
   const note = await readAnyNote(lake);
   return note?.url === url ? note : undefined;
@@ -36,7 +42,10 @@ export async function writeNote(lake: Lake, note: CopyNote): Promise<void> {
   await writeDurably(lake, notePath(lake), `${JSON.stringify(note)}\n`);
 }
 
-/** Creates a note with generation 0. No lease has this generation, so the folder agrees only with an empty remote. */
+/**
+ * Creates a note for a folder that hasn't agreed with this remote before. No lease has the note's generation 0, so the
+ * folder's content counts as equal only if the remote is empty.
+ */
 export function makeNote(url: string): CopyNote {
   return { url, copy: randomUUID(), generation: 0 };
 }
@@ -45,13 +54,16 @@ const FOLDER = '_pricelake/lock/';
 /** If a lease isn't renewed for this long, its holder is considered dead. */
 const LEASE_MS = 90_000;
 const BEAT_MS = 20_000;
-/** If a holder can't renew its lease for this long, it stops before others take over. It checks every BEAT_MS. */
+/**
+ * If a process can't renew its lease for this long, it stops, before others may take over the lease. It checks every
+ * BEAT_MS.
+ */
 const STOP_MS = LEASE_MS - BEAT_MS;
 
 const recordSchema = ownerSchema.extend({
   copy: z.string(),
   after: z.int().min(0),
-  /** True if the folder agreed with the remote when the lease was taken. */
+  /** True if the folder and the remote had the same content when the lease was taken. */
   inLine: z.boolean(),
   released: z.boolean(),
 });
@@ -59,11 +71,20 @@ type LeaseRecord = z.infer<typeof recordSchema>;
 
 export interface Lease {
   generation: number;
-  /** True if this folder held the previous lease, or if the remote is new. The folder's versions are then uploaded. */
+  /**
+   * True if this folder held the previous lease, or if the remote is new. Then the versions in this folder are
+   * uploaded.
+   */
   inLine: boolean;
-  /** Aborts when another writer has taken over, or may have, because the lease wasn't renewed in time. */
+  /**
+   * Aborts when another process has taken over the lease. Also aborts if the lease wasn't renewed in time, because
+   * another process may then have taken it over.
+   */
   lost: AbortSignal;
-  /** Checks that there is no newer lease, which a suspended process may have missed. @throws the reason of `lost` */
+  /**
+   * Checks that there is no newer lease. A process that was suspended may not have noticed one.
+   * @throws the reason of `lost`
+   */
   confirm(): Promise<void>;
   release(): Promise<void>;
 }
@@ -71,9 +92,9 @@ export interface Lease {
 const leaseKey = (generation: number) => FOLDER + String(generation).padStart(12, '0');
 
 /**
- * Takes the lease by creating `_pricelake/lock/<generation>`, on the condition that this object doesn't exist. The
- * newest lease must have been released, must have expired (after 90 s without renewal, by the store's clock), or must
- * belong to a dead process on this machine.
+ * Takes the lease by creating the object `_pricelake/lock/<generation>`, on the condition that it doesn't exist yet.
+ * The newest lease must have been released, or its holder must be dead. A holder is dead if its process on this machine
+ * has ended, or if it hasn't renewed the lease for 90 s by the store's clock.
  * @throws PricelakeError `lake_locked` that names the current holder
  */
 export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Promise<Lease> {
@@ -88,7 +109,7 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
     if (!(await createRecord(store, generation, record))) continue;
     const generations = await listGenerations(store);
     if ((generations.at(-1) ?? 0) > generation) {
-      // Another process has created this generation before, and has already deleted it.
+      // Another process had already created this generation, and has deleted it since.
       await store.remove([leaseKey(generation)]);
       continue;
     }
@@ -100,7 +121,10 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
   }
 }
 
-/** True if the note's lease is the newest one, or if this folder took the newest one just before it was killed. */
+/**
+ * Returns true if the folder's note refers to the newest lease, or if this folder took the newest lease just before its
+ * process was killed.
+ */
 function isInLine(note: CopyNote, last: number, { copy, after, inLine }: LeaseRecord): boolean {
   return copy === note.copy && (note.generation === last || (inLine && note.generation === after));
 }
@@ -141,7 +165,7 @@ async function readRecord(store: ObjectStore, generation: number): Promise<Store
   }
 }
 
-/** Creates the record. Also returns true if an earlier attempt has created it, and only the response was lost. */
+/** Creates the record of a lease. Also returns true if an earlier attempt has created it, but its response was lost. */
 async function createRecord(store: ObjectStore, generation: number, record: LeaseRecord): Promise<boolean> {
   if (await store.create(leaseKey(generation), toBytes(record))) return true;
   return (await readRecord(store, generation))?.record.token === record.token;
@@ -189,7 +213,7 @@ function holdLease(store: ObjectStore, generation: number, record: LeaseRecord, 
 
 const toBytes = (record: LeaseRecord) => Buffer.from(`${JSON.stringify(record)}\n`);
 
-/** Returns the process that holds the lease of a remote, or undefined if there is none. */
+/** Returns the process that holds the lease of a remote. Returns undefined if no process holds it. */
 export async function readHolder(store: ObjectStore) {
   const last = (await listGenerations(store)).at(-1);
   const found = last === undefined ? undefined : await readRecord(store, last);

@@ -1,6 +1,6 @@
 import { PricelakeError } from '../../io/errors.js';
 
-/** Runs `work` with a time limit of `ms` milliseconds. @throws PricelakeError `unavailable` if `work` takes longer */
+/** Runs `work` with a time limit of `ms` milliseconds. @throws PricelakeError `unavailable` if it takes longer */
 export async function limitTime<T>(what: string, ms: number, work: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -12,8 +12,8 @@ import { fetchAll } from './restore.js';
 import { FILES } from './send-tables.js';
 
 /**
- * Uploads a folder to the remote, then deletes files on the remote that the folder doesn't contain. Uploads pointer
- * files last, so that they never refer to a missing file. Does nothing if the folder is missing or empty.
+ * Uploads a folder to the remote, and then deletes files from the remote that aren't in the folder. Pointer files are
+ * uploaded last, so that they never refer to a missing file. Does nothing if the folder is missing or empty.
  */
 export async function sendFolder({ store, lake, stop }: Ends, { name, pointer }: MirroredFolder): Promise<void> {
   const paths = await listFilesBelow(innerPath(lake, name));
@@ -26,7 +26,7 @@ export async function sendFolder({ store, lake, stop }: Ends, { name, pointer }:
     const { size, mtimeMs } = await stat(path);
     const found = there.get(key);
     const isAsLarge = found?.bytes === size;
-    // Some stores round times down to whole seconds, so seconds are compared.
+    // Some stores round times down to whole seconds, so the times are compared in seconds.
     const isNewer = Math.floor(mtimeMs / 1000) > Math.floor(Number(found?.writtenAt) / 1000);
     if (isAsLarge && !isNewer && basename(path) !== pointer) return;
     const bytes = await readFile(path);
@@ -40,7 +40,10 @@ export async function sendFolder({ store, lake, stop }: Ends, { name, pointer }:
   await store.remove([...there.keys()].filter((key) => !here.has(key)));
 }
 
-/** Replaces a local folder with the remote's copy. @throws PricelakeError `lake_invalid` if an object is too large */
+/**
+ * Replaces a folder on this machine with the folder of the remote.
+ * @throws PricelakeError `lake_invalid` if an object is too large
+ */
 export async function fetchFolder(ends: Ends, { name }: MirroredFolder): Promise<void> {
   const { store, lake } = ends;
   const objects = await store.list(`${name}/`);
@@ -53,6 +56,6 @@ export async function fetchFolder(ends: Ends, { name }: MirroredFolder): Promise
   }
   await rm(innerPath(lake, name), { recursive: true, force: true });
   await fetchAll(ends, objects);
-  // Sets the remote's times, because a later upload compares them.
+  // The files get the times that the remote has for them, because the next upload compares the times.
   for (const { key, writtenAt } of objects) await utimes(innerPath(lake, key), writtenAt, writtenAt);
 }

@@ -6,7 +6,10 @@ export const SMALL_BYTES = 128 * 1024 * 1024;
 
 export interface StoredObject {
   bytes: Buffer;
-  /** The time at which the object was written. `readAt` is the time of this read. Both come from the store's clock. */
+  /**
+   * The time at which the object was written. `readAt` is the time at which it was read. Both are times of the store's
+   * clock.
+   */
   writtenAt: Date;
   readAt: Date;
 }
@@ -18,33 +21,38 @@ export interface ListedObject {
 }
 
 /**
- * Object storage, limited to the lake's prefix. A write is atomic, and all later reads and lists return its result.
- * Transient errors are retried. All methods throw PricelakeErrors, which contain no secrets.
+ * Accesses the objects of a lake in object storage. All keys are relative to the lake's prefix. A write is atomic, and
+ * all later reads and lists return its result. Transient errors are retried. All methods throw PricelakeErrors, which
+ * contain no secrets.
  */
 export interface ObjectStore {
   readonly url: string;
-  /** Reads an object; undefined if it doesn't exist. Throws if it is larger than `maxBytes` (default `SMALL_BYTES`). */
+  /**
+   * Reads an object. Returns undefined if it doesn't exist. Throws if it is larger than `maxBytes` (default
+   * `SMALL_BYTES`).
+   */
   read(key: string, maxBytes?: number): Promise<StoredObject | undefined>;
   write(key: string, bytes: Buffer): Promise<void>;
-  /** Creates an object. Returns false if the key already exists, even if the object has the same content. */
+  /** Creates an object. Returns false if an object with this key already exists, even if it has the same content. */
   create(key: string, bytes: Buffer): Promise<boolean>;
-  /** Creates or replaces an object. Its content is the first `bytes` bytes of a file. */
+  /** Creates or replaces an object. Its content is the first `bytes` bytes of the file at `path`. */
   upload(key: string, path: string, bytes: number): Promise<void>;
   /**
-   * Downloads an object to a new, synced file.
-   * @returns its SHA-256 as hexadecimal
-   * @throws if it exceeds `maxBytes`
+   * Downloads an object to a new file, and flushes the file to disk.
+   * @returns the SHA-256 hash of the object in hexadecimal
+   * @throws if the object is larger than `maxBytes`
    */
   download(key: string, path: string, maxBytes: number): Promise<string>;
-  /** Lists objects in the order of their keys. With a limit, may stop after this number of objects. */
+  /** Lists objects in the order of their keys. With a limit, the list may end after this number of objects. */
   list(prefix: string, limit?: number): Promise<ListedObject[]>;
   remove(keys: readonly string[]): Promise<void>;
   close(): void;
 }
 
 /**
- * Rejects a store that ignores `If-None-Match: *`, because two writers could write the same log entry to it.
- * @throws PricelakeError `config`; the lake in the store stays unchanged
+ * Throws if a store ignores `If-None-Match: *`, because then two writers could write the same log entry. Doesn't change
+ * the lake in the store.
+ * @throws PricelakeError `config`
  */
 export async function refuseUnconditional(store: ObjectStore): Promise<void> {
   const key = `_pricelake/probe/${randomUUID()}`;
@@ -52,7 +60,8 @@ export async function refuseUnconditional(store: ObjectStore): Promise<void> {
   try {
     const isTaken = !(await store.create(key, Buffer.from('2')));
     const kept = (await store.read(key))?.bytes.toString();
-    // If the response to the first attempt was lost, `isCreated` is false although this process created the object.
+    // `isCreated` isn't checked here, because it is also false if this process created the object, but the response was
+    // lost.
     if (isTaken && kept === '1') return;
     const what = isCreated
       ? 'it overwrites existing objects'

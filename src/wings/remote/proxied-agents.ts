@@ -6,11 +6,14 @@ import { connect as connectTls } from 'node:tls';
 import { findProxy, hasProxy } from '../../formats/find-proxy.js';
 import { PricelakeError } from '../../io/errors.js';
 
-/** Node.js 24.5 and later support HTTPS_PROXY themselves. Older versions need the agents in this file. */
+/** Node.js 24.5 and later support HTTPS_PROXY. Older versions need the agents in this file. */
 const OPTIONS = { keepAlive: true, maxSockets: 50 };
 type OnConnection = (error: Error | null, socket: Duplex) => void;
 
-/** Connects to HTTP_PROXY instead of the request's host, which the request must name in its path (see `nameHost`). */
+/**
+ * Connects to the proxy in HTTP_PROXY instead of the request's host. The request must name the host in its path, which
+ * `nameHost` takes care of.
+ */
 class PlainAgent extends HttpAgent {
   override createConnection(options: ClientRequestArgs, done?: OnConnection): Duplex | null | undefined {
     const proxy = findProxy(`http://${nameOf(options)}`);
@@ -20,7 +23,10 @@ class PlainAgent extends HttpAgent {
   }
 }
 
-/** Connects through a tunnel of HTTPS_PROXY. The proxy sees only the name of the request's host. */
+/**
+ * Connects to the request's host through a tunnel of the proxy in HTTPS_PROXY. The proxy sees only the name of the
+ * host.
+ */
 class TunnelAgent extends HttpsAgent {
   readonly #connectMs: number;
 
@@ -42,7 +48,10 @@ class TunnelAgent extends HttpsAgent {
   }
 }
 
-/** Creates agents for the AWS SDK, which ignores proxy variables. Without a proxy, the SDK uses its own agents. */
+/**
+ * Creates agents for the AWS SDK, which by itself ignores the variables that set a proxy. If no proxy is set, the SDK
+ * uses its own agents.
+ */
 export function createAgents(connectMs: number): { httpAgent?: HttpAgent; httpsAgent?: HttpsAgent } {
   if (!hasProxy()) return {};
   return { httpAgent: new PlainAgent(OPTIONS), httpsAgent: new TunnelAgent(connectMs) };
@@ -56,7 +65,7 @@ interface SignedRequest {
   headers: Record<string, string>;
 }
 
-/** Adds the host to the path of a plain HTTP request through a proxy (RFC 9112, section 3.2.2). */
+/** Adds the host to the path of a plain HTTP request that goes through a proxy (RFC 9112, section 3.2.2). */
 export function nameHost<Request extends SignedRequest>(request: Request): Request {
   const { protocol, hostname, port, path, headers } = request;
   const origin = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`;
@@ -92,7 +101,7 @@ function refuse(proxy: URL, name: string, status: number | undefined): Pricelake
   );
 }
 
-/** Formats a request's host and port as in a URL. */
+/** Formats the host and the port of a request as in a URL. */
 function nameOf({ host, port }: ClientRequestArgs): string {
   const name = String(host);
   return `${isIPv6(name) ? `[${name}]` : name}:${port}`;

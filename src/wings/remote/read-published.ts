@@ -4,9 +4,9 @@ import { limitTime } from './limit-time.js';
 import { openStore } from './remote.js';
 
 /**
- * Reads only `lake.json` from a remote. Returns undefined if nothing has been published to the remote.
+ * Reads `lake.json` from a remote, and no other file. Returns undefined if nothing has been published to the remote.
  * @throws PricelakeError `unavailable` if the store doesn't respond within `ms` milliseconds, or another error of the
- * store
+ *   store
  */
 export async function readPublished(address: string, io: Io, ms: number): Promise<Pointer | undefined> {
   const store = await openStore(address, io);

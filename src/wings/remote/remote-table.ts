@@ -14,16 +14,16 @@ export interface Ends {
   store: ObjectStore;
   lake: Lake;
   io: Io;
-  /** When this signal aborts, no more files are uploaded or downloaded. */
+  /** After this signal is aborted, no further files are uploaded or downloaded. */
   stop?: AbortSignal;
 }
 
 export interface RemoteTable {
   table: TableName;
   log: Map<string, ListedObject>;
-  /** The data files, keyed by their path within the table. */
+  /** The data files. The keys are their paths within the table. */
   files: Map<string, ListedObject>;
-  /** The newest version; -1n if the log is empty. */
+  /** The newest version. It is -1n if the log is empty. */
   version: bigint;
 }
 
@@ -48,8 +48,8 @@ export function remoteLogKey(table: TableName, name: string): string {
 }
 
 /**
- * True if the folder and the remote have the same log entry for this version. Entries of different commits are never
- * equal, because each entry contains its run, its time and its files.
+ * Returns true if the folder and the remote have the same log entry for this version. The entries of different commits
+ * always differ, because each entry contains its run, its time and its files.
  */
 export async function hasSameEntry(
   store: ObjectStore,
@@ -65,7 +65,10 @@ export async function hasSameEntry(
 }
 
 export const MARKER = `${PRIVATE_FOLDER}/format.json`;
-/** The small files in the order in which they are uploaded. `lake.json` is last, because it publishes the versions. */
+/**
+ * The small files of a lake, in the order in which they are uploaded. `lake.json` is the last, because it publishes the
+ * versions.
+ */
 const STEPS = [[MARKER], [`${PRIVATE_FOLDER}/${MEMORY_FILE}`, 'ATTRIBUTION.md', 'catalog.sql'], ['lake.json']];
 const SMALL_FILES = STEPS.flat();
 
@@ -80,7 +83,7 @@ export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
   for (const names of STEPS) await settleAll(names.map(send));
 }
 
-/** This file is never downloaded, because people run it in DuckDB, where a manipulated file could do anything. */
+/** People run this file in DuckDB. It is never downloaded, because a manipulated file could do anything there. */
 const CATALOG = 'catalog.sql';
 
 export async function fetchSmallFiles({ store, lake }: Ends): Promise<void> {

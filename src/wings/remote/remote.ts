@@ -22,10 +22,10 @@ import { expireRemote, sendTables } from './send-tables.js';
 const MIRROR_MS = 60_000;
 
 /**
- * Holds the lease of a lake's remote while `work` runs. Before `work`, continues an interrupted upload, or downloads
- * what other machines have published. After `work`, uploads its results.
+ * Holds the lease of a lake's remote while `work` runs. Before that, continues an interrupted upload, or downloads what
+ * other machines have published. Afterwards, uploads the results of `work`.
  * @throws PricelakeError `lake_locked` if another machine holds the lease or published first; `config` if the store
- * ignores conditional writes; `lake_invalid`, `unauthorized`, `unavailable`
+ *   ignores conditional writes; `lake_invalid`, `unauthorized`, `unavailable`
  */
 export async function holdRemote<T>(
   lakePath: string,
@@ -39,7 +39,7 @@ export async function holdRemote<T>(
   await refuseForeignPrefix(store);
   const lake = await openLake(lakePath, { create: true });
   const partial = await readPartial(lake);
-  // A folder that lacks data files can only be uploaded to the remote that has them.
+  // If the folder lacks data files, only its own remote has them, so the folder can't be uploaded to another remote.
   if (partial !== undefined && partial.remote !== store.url) await refusePartial(lake);
   const found = await readNote(lake, store.url);
   const note = found ?? makeNote(store.url);
@@ -55,7 +55,7 @@ export async function holdRemote<T>(
       await held.publish();
       return result;
     } catch (error) {
-      // If this upload fails as well, the next command on this machine uploads the files.
+      // If this upload fails too, the next command on this machine uploads the files.
       await held.mirror();
       throw error;
     } finally {
@@ -71,7 +71,10 @@ export class Remote {
   readonly #lease: Lease;
   readonly #landing: LandingMirror;
   readonly #mirrored: readonly MirroredFolder[];
-  /** Identifies the uploaded logs. No other process changes the remote while this process holds the lease. */
+  /**
+   * Identifies the logs that were last uploaded. If they are unchanged, the remote needn't be listed again, because no
+   * other process changes it while this process holds the lease.
+   */
   #sentLogs: string | undefined;
 
   constructor(ends: Ends, lease: Lease, mirrored: readonly MirroredFolder[]) {
@@ -94,7 +97,8 @@ export class Remote {
       } else if (isNew) await refuseOtherLake(lake, store);
       if (isNew) {
         await markPartial(lake, { remote: store.url });
-        // Writes the note before the first download, so that a killed process leaves no files of unknown origin.
+        // The note is written before the first download, so that a killed process leaves no files whose origin is
+        // unknown.
         await writeNote(lake, note);
       }
       await restoreLake(this.#ends, await listTables(store));
@@ -105,13 +109,13 @@ export class Remote {
     }
   }
 
-  /** Uploads the files that an unfinished run has downloaded. Call it before the run's first commit. */
+  /** Uploads the files that an unfinished run has downloaded. Call this before the run's first commit. */
   saveLanding(): Promise<void> {
     this.#lease.lost.throwIfAborted();
     return this.#landing.save();
   }
 
-  /** Uploads new commits and `lake.json`. Call it after a run has published. */
+  /** Uploads new commits and `lake.json`. Call this after a run has published. */
   async publish(): Promise<void> {
     if (await this.#send()) return;
     const { store } = this.#ends;
@@ -120,10 +124,10 @@ export class Remote {
     });
   }
 
-  /** Downloads the given data files if they are missing locally. */
+  /** Downloads those of the given data files that are missing on this machine. */
   provide: NonNullable<Lake['provide']> = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
 
-  /** Downloads all data files that are missing locally, so that the folder contains the whole lake. */
+  /** Downloads all data files that are missing on this machine, so that the folder contains the complete lake. */
   async bringAll(): Promise<Fetched> {
     const { lake, io } = this.#ends;
     const lock = await lockLake(lake, io);
@@ -136,7 +140,7 @@ export class Remote {
     }
   }
 
-  /** Uploads new files of an unfinished run. Only logs a failure, because the files are uploaded again later. */
+  /** Uploads new files of an unfinished run. A failure is only logged, because the files will be uploaded again. */
   async mirror(): Promise<void> {
     if (this.#lease.lost.aborted) return;
     await this.#landing.save().catch((error: unknown) => this.#warn('remote.mirror_missed', error));
@@ -174,7 +178,7 @@ async function nameLogs(lake: Lake): Promise<string> {
 
 async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   if ((await store.read(MARKER)) !== undefined) return;
-  // The store may already contain tables, from a first upload that was interrupted.
+  // If the first upload was interrupted, the store may already contain tables.
   const known = [PRIVATE_FOLDER, ...TABLE_NAMES].map((name) => `${name}/`);
   const foreign = (await store.list('', 50)).find(({ key }) => !known.some((folder) => key.startsWith(folder)));
   if (foreign === undefined) return;
@@ -187,7 +191,9 @@ async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   );
 }
 
-/** Throws if the folder contains another lake than the remote, because a download would overwrite it. */
+/**
+ * Throws if the folder contains a lake that isn't a copy of the remote, because a download would overwrite that lake.
+ */
 async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
   const folders = [privatePath(lake, 'landing'), ...TABLE_NAMES.map((table) => tablePath(lake, table))];
   for (const folder of folders) {
@@ -206,8 +212,9 @@ export async function openStore(address: string, io: Io): Promise<ObjectStore> {
 }
 
 /**
- * Runs `work` while this process holds the lease of the lake's remote. Without a remote, just runs `work`.
- * @throws PricelakeError `lake_invalid` if there is no remote, and data files are missing from the folder
+ * Runs `work` while this process holds the lease of the lake's remote. If the lake has no remote, runs `work` without a
+ * lease.
+ * @throws PricelakeError `lake_invalid` if there is no remote, but data files are missing from the folder
  */
 export async function withRemote<T>(
   { path, remote }: { path: string; remote?: string | undefined },

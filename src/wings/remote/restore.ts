@@ -26,8 +26,8 @@ const FETCHES = 8;
 
 /**
  * Makes this folder equal to the remote. Downloads the logs from their newest checkpoints, the files of an unfinished
- * run, the small files and, unless the folder is partial, the data files. Moves versions that differ from the remote's
- * to `_pricelake/aside`, where they stay until the next call.
+ * run, the small files and, unless the folder is partial, the data files. If the folder's versions differ from those of
+ * the remote, moves them to `_pricelake/aside`. The next call deletes them.
  * @throws PricelakeError `lake_invalid` if the first upload of the lake was interrupted
  */
 export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
@@ -59,7 +59,10 @@ async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], l
   });
 }
 
-/** Downloads missing log entries. If the logs differ, downloads all entries since the newest checkpoint. */
+/**
+ * Downloads the entries that a table's log lacks. If the log differs from the remote's log, downloads all entries since
+ * the newest checkpoint.
+ */
 async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const { store, lake } = ends;
   const { table, log, version: newest } = remote;
@@ -73,14 +76,14 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const names = entries.map((version) => nameEntry(version));
   if (checkpoint >= from) names.unshift(nameEntry(checkpoint, 'checkpoint.parquet'), '_last_checkpoint');
   await makeFolder(tablePath(lake, table, '_delta_log'));
-  // `_last_checkpoint` is the only file in a log whose content changes.
+  // `_last_checkpoint` is the only file in a log whose content changes, so an old one is deleted before the download.
   if (checkpoint >= from) await rm(tablePath(lake, table, '_delta_log', '_last_checkpoint'), { force: true });
   const found = names.flatMap((name) => log.get(name) ?? []);
-  // Downloads entries one at a time, so that the log has no gap if the process is killed.
+  // The entries are downloaded one after another, so that the log has no gap if the process is killed.
   for (const object of found) await fetchAll(ends, [object]);
 }
 
-/** Returns the newest version before the first gap in a log; -1n if the log is empty. */
+/** Returns the newest version in a log before the log's first gap. Returns -1n if the log is empty. */
 function findWholeVersion(names: readonly string[]): bigint {
   const versions = findVersions(names, 'json');
   const [first = -1n] = versions;
@@ -112,13 +115,16 @@ export async function fetchDataFiles(ends: Ends, table: TableName, files: readon
 }
 
 interface Wanted {
-  /** The path relative to the lake, which is the same locally and on the remote. */
+  /** The path relative to the lake's folder. It is the same on this machine and on the remote. */
   key: string;
   bytes: number;
   sha256?: string | undefined;
 }
 
-/** Downloads files. Skips a local file that has the right size, because the files of a lake never change. */
+/**
+ * Downloads files. Skips a file that this machine already has with the right size, because the files of a lake never
+ * change.
+ */
 export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<Fetched> {
   const fetched = { files: 0, bytes: 0 };
   const folders = new Set<string>();
@@ -138,7 +144,10 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
   return fetched;
 }
 
-/** Returns an object's local path. @throws PricelakeError `lake_invalid` if it is outside the lake, or too large */
+/**
+ * Returns the path of an object on this machine.
+ * @throws PricelakeError `lake_invalid` if the path is outside the lake, or if the object is too large
+ */
 function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   const fail = (what: string) => {
     const hint =
@@ -147,7 +156,7 @@ function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   };
   const fault = findPathFault(key);
   if (fault !== undefined) throw fail(fault);
-  // These files are read into memory later, so their size is limited.
+  // Files of a log and journals are read into memory later, so their size is limited.
   const isReadWhole = key.includes('/_delta_log/') || isJournal({ key });
   if (bytes > MAX_LOG_BYTES && isReadWhole) throw fail(`has ${bytes} bytes; the limit is ${MAX_LOG_BYTES}`);
   return innerPath(lake, key);
@@ -173,7 +182,7 @@ async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, 
   }
 }
 
-/** Selects the files of a run that, according to `lake.json`, hasn't been published. */
+/** Returns the files of the unfinished run, which is a run that `lake.json` doesn't contain yet. */
 async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]): Promise<ListedObject[]> {
   const journal = landed.findLast(isJournal);
   if (journal === undefined) return [];
@@ -183,7 +192,9 @@ async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]):
   return number > published ? landed.filter(({ key }) => key.startsWith(folder)) : [];
 }
 
-/** Replaces a folder. Downloads its journal last, because data without a journal is ignored. */
+/**
+ * Replaces a folder with the remote's folder. Downloads the journal last, because data without a journal is ignored.
+ */
 async function replaceFolder(ends: Ends, name: string, objects: readonly ListedObject[]): Promise<void> {
   const folder = privatePath(ends.lake, name);
   const present = (await readdir(folder).catch(ignoreMissing)) ?? [];
@@ -193,7 +204,10 @@ async function replaceFolder(ends: Ends, name: string, objects: readonly ListedO
   await fetchAll(ends, objects.filter(isJournal));
 }
 
-/** Moves files that another machine's run has made obsolete out of the way. The next call deletes them. */
+/**
+ * Moves a folder with files that a run on another machine has made obsolete to `_pricelake/aside`. The next `fetchLogs`
+ * deletes them.
+ */
 async function moveAside({ lake, io }: Ends, path: string, name: string): Promise<void> {
   const target = privatePath(lake, 'aside', name);
   await mkdir(dirname(target), { recursive: true });

@@ -4,7 +4,10 @@ import type { RemoteUrl } from '../../formats/remote-url.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { createAgents, nameHost } from './proxied-agents.js';
 
-/** The parts of the AWS SDK that are used. The SDK needs 20 MB on disk, so it is optional. Only a remote loads it. */
+/**
+ * The parts of the AWS SDK that pricelake uses. The SDK is optional, because it takes 20 MB on disk. It is loaded only
+ * if a lake has a remote.
+ */
 export interface Sdk {
   s3: typeof import('@aws-sdk/client-s3');
   storage: typeof import('@aws-sdk/lib-storage');
@@ -17,7 +20,7 @@ const importSdk: LoadSdk = async () => {
   return { s3, storage };
 };
 
-/** Loads the SDK. @throws PricelakeError `config` if it isn't installed */
+/** Loads the AWS SDK. @throws PricelakeError `config` if the SDK isn't installed */
 export async function loadSdk(load = importSdk): Promise<Sdk> {
   try {
     return await load();
@@ -29,12 +32,15 @@ export async function loadSdk(load = importSdk): Promise<Sdk> {
   }
 }
 
-/** The maximum size of an XML response. It contains an error or a list of at most a thousand objects. */
+/** The maximum size of an XML response. Such a response contains an error or a list of at most a thousand objects. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
 
-/** Creates a client. Credentials come only from the SDK: environment, profiles, SSO, roles, machine metadata. */
+/**
+ * Creates an S3 client. Only the SDK looks for credentials, which it takes from the environment, profiles, SSO, roles
+ * or the machine's metadata.
+ */
 export function createS3Client(
   { s3 }: Sdk,
   { endpoint, region, pathStyle }: RemoteUrl,
@@ -48,7 +54,7 @@ export function createS3Client(
     // The SDK requires a region. Stores other than AWS accept any region.
     ...(region === undefined ? (endpoint === undefined ? {} : { region: 'us-east-1' }) : { region }),
   });
-  // Keeps the store's time from the response headers, because it determines when leases expire.
+  // Saves the store's time from the response headers, because it determines when leases expire.
   client.middlewareStack.add(
     (next) => async (input) => {
       const result = await next(input);
@@ -70,7 +76,7 @@ export function createS3Client(
       async (input) => {
         const result = await next(input);
         const { response } = result as { response?: { statusCode?: number; body?: unknown } };
-        // Doesn't limit the content of objects, because whoever reads an object limits it.
+        // The content of an object isn't limited here, because the code that reads the object limits it.
         const isObject = commandName === 'GetObjectCommand' && (response?.statusCode ?? 0) < 300;
         if (!isObject && response?.body instanceof Readable) response.body = boundBody(response.body);
         return result;

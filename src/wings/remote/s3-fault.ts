@@ -17,18 +17,22 @@ export function nameOf(error: unknown): string {
   return typeof name === 'string' && /^\w{1,60}$/.test(name) ? name : 'unknown fault';
 }
 
-/** True if a retry may help: the connection failed, the response was cut off, or the status is transient. */
+/**
+ * Returns true if a retry may help, because the connection failed, the response was cut off, or the status is
+ * transient.
+ */
 export function isPassing(error: unknown): boolean {
   const status = statusOf(error);
   if (nameOf(error) === 'CredentialsProviderError' || isCertificateFault(error)) return false;
-  // This check precedes the status, because an error in a response that was cut off has no name.
+  // If the response with an error was cut off, the SDK can't read the name of the error. Such an error is retried,
+  // whatever its status.
   if (isNetworkFault(error)) return true;
-  // The store has discarded the parts that were uploaded, so the file must be uploaded again.
+  // The store has discarded the parts of the file that were already uploaded, so the file must be uploaded again.
   if (nameOf(error) === 'NoSuchUpload') return true;
   return status !== undefined && (status >= 500 || status === 429 || status === 409 || status < 300);
 }
 
-/** True if the TLS connection failed because the store's certificate isn't trusted. */
+/** Returns true if the TLS connection failed because this machine doesn't trust the store's certificate. */
 const isCertificateFault = (error: unknown): boolean =>
   /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/.test(String((error as NodeJS.ErrnoException | null)?.code ?? ''));
 
@@ -38,7 +42,10 @@ function isNetworkFault(error: unknown): boolean {
   return hasSystemCode(error, ...NETWORK) || ['TimeoutError', 'IncompleteBody', 'Error'].includes(nameOf(error));
 }
 
-/** Converts an error of the SDK. Quotes neither the store nor the SDK, because their messages may contain secrets. */
+/**
+ * Converts an error of the SDK to a PricelakeError. Its message doesn't quote the messages of the store or the SDK,
+ * because these may contain secrets.
+ */
 export function explainFault(error: unknown, url: string, what: string): unknown {
   if (error instanceof PricelakeError) return error;
   // Errors of the local disk are returned unchanged.

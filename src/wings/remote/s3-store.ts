@@ -13,10 +13,13 @@ import { createS3Client, type LoadSdk, loadSdk, type Sdk } from './s3-client.js'
 import { CHANGED_HINT, explainFault, isPassing, nameOf, statusOf } from './s3-fault.js';
 
 const PART_BYTES = 16 * 1024 * 1024;
-/** The number of parts of a file to upload in parallel. For four files in parallel, they need up to 128 MB of RAM. */
+/**
+ * The number of parts of a file that are uploaded at the same time. With four files at the same time, the parts need up
+ * to 128 MB of memory.
+ */
 const PARTS = 2;
 const REMOVALS = 16;
-/** The limits on the list of objects, which prevent it from exhausting the memory. */
+/** These limits prevent a list of objects from exhausting the memory. */
 const MOST_LISTED = 1_000_000;
 const MOST_PAGES = 20_000;
 /** The maximum number of attempts. The pauses between seven attempts add up to 6 to 19 seconds. */
@@ -90,7 +93,8 @@ class S3Store implements ObjectStore {
         queueSize: PARTS,
       });
       await upload.done().catch(async (error: unknown) => {
-        // If the response to the last request was lost, the parts are gone, but the object exists.
+        // The object may exist even though its parts don't, because the response to the last request may have been
+        // lost.
         if (nameOf(error) !== 'NoSuchUpload' || (await this.#sizeOf(key)) !== bytes) throw error;
       });
     });
@@ -139,7 +143,7 @@ class S3Store implements ObjectStore {
   }
 
   async remove(keys: readonly string[]): Promise<void> {
-    // Deletes objects one by one, because some stores don't support a request that deletes several.
+    // Objects are deleted one by one, because some stores don't support a request that deletes several objects.
     await runSideBySide(REMOVALS, keys, (key) =>
       this.#attempt(`remove ${key}`, () =>
         this.#client.send(new this.#sdk.s3.DeleteObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key })),
@@ -152,7 +156,7 @@ class S3Store implements ObjectStore {
     this.#uploader.destroy();
   }
 
-  /** Yields the content of an object. @throws PricelakeError `lake_invalid` if it is larger than `maxBytes` */
+  /** Yields the content of an object. @throws PricelakeError `lake_invalid` if the object is larger than `maxBytes` */
   async *#readBody(key: string, answer: GetObjectCommandOutput, maxBytes: number): AsyncGenerator<Buffer> {
     const { ContentLength: announced } = answer;
     const tooLong = () => this.#refuse(key, `is larger than the expected ${maxBytes} bytes`);
@@ -204,7 +208,10 @@ class S3Store implements ObjectStore {
     return (await this.list(key)).find((object) => object.key === key)?.bytes;
   }
 
-  /** Retries transient errors, including responses cut off and undecided conditional writes. The SDK doesn't. */
+  /**
+   * Retries after transient errors. These include responses that were cut off and conditional writes whose result is
+   * unknown, after which the SDK doesn't retry.
+   */
   async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -225,7 +232,7 @@ async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer[]> {
   return collected;
 }
 
-/** Returns the time at which the store sent the response, by the store's clock. */
+/** Returns the time at which the store sent the response, according to the store's clock. */
 function readDate({ $metadata }: GetObjectCommandOutput): Date | undefined {
   const { date } = $metadata as { date?: string };
   return date === undefined || Number.isNaN(Date.parse(date)) ? undefined : new Date(date);

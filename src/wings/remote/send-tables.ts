@@ -19,13 +19,14 @@ interface Pending {
   at: number;
   files: string[];
   entry: Buffer;
-  /** True if the remote lacks the version before this one. A checkpoint must then represent the earlier versions. */
+  /** True if the remote lacks the version before this one. Then a checkpoint must represent the earlier versions. */
   isFirst: boolean;
 }
 
 /**
- * Uploads each version that the remote lacks. Uploads data files first, which no reader uses yet, then log entries in
- * the order of their commits, on the condition that the remote doesn't have the version.
+ * Uploads each version that the remote lacks. Data files are uploaded first, because no reader uses them yet. Then the
+ * log entries are created in the order of their commits, each on the condition that the remote doesn't have that
+ * version.
  * @returns false if the remote has other versions, which this folder must download; uploaded files then remain
  */
 export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Promise<boolean> {
@@ -43,7 +44,10 @@ export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Pr
   return true;
 }
 
-/** Lists the versions that the remote lacks. Returns undefined if the logs differ or the remote is ahead. */
+/**
+ * Lists the versions of a table that the remote lacks. Returns undefined if the logs differ, or if the remote is ahead
+ * of this folder.
+ */
 async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Promise<Pending[] | undefined> {
   const { table } = remote;
   const names = await listLog(lake, table);
@@ -52,19 +56,20 @@ async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Prom
   if (newest < remote.version) return undefined;
   if (newest < 0n) return [];
   if (remote.version >= 0n && !(await hasSameEntry(store, lake, table, remote.version))) {
-    // The local log no longer contains the remote's newest entry, so the two can't be compared. A checkpoint replaces
-    // the entries before the newest one.
+    // If the log in this folder no longer contains the remote's newest entry, the two logs can't be compared. Entries
+    // before the newest one may have been replaced by a checkpoint.
     if (versions.includes(remote.version)) return undefined;
   }
   const missing = versions.filter((version) => version > remote.version);
   if (missing.length === 0) return [];
   if (missing[0] === remote.version + 1n && (remote.version >= 0n || newest === 0n)) {
-    // Reads one entry at a time, because hundreds of versions may have to be uploaded.
+    // The entries are read one after another, because hundreds of versions may have to be uploaded.
     const pending: Pending[] = [];
     for (const version of missing) pending.push(await readPending(lake, table, version));
     return pending;
   }
-  // The remote lacks versions before these, so only the newest version is uploaded, with a checkpoint.
+  // The remote has no version of the table, or the log in this folder no longer contains all versions that the remote
+  // lacks. Only the newest version is uploaded, with a checkpoint that represents the earlier versions.
   if (!names.includes(nameEntry(newest, 'checkpoint.parquet'))) await writeCheckpoint(lake, table, io.now());
   const state = await readLog(lake, table);
   const last = await readPending(lake, table, newest);
@@ -80,7 +85,10 @@ async function readPending(lake: Lake, table: TableName, version: bigint): Promi
   return { table, version, at: info?.timestamp ?? 0, files, entry, isFirst: false };
 }
 
-/** Groups versions by commit time. For equal times, uses the order in which a run commits the tables. */
+/**
+ * Yields groups of versions that can be uploaded at the same time, in the order of their commit times. For equal times,
+ * uses the order in which a run commits the tables.
+ */
 function* inOrder(pending: Pending[][]): Generator<Pending[]> {
   const left = pending.map((versions) => [...versions]);
   const rank = ({ table }: Pending) => COMMIT_STEPS.findIndex((tables) => tables.includes(table));
@@ -109,7 +117,7 @@ async function sendFiles(
       stop?.throwIfAborted();
       const file = tablePath(lake, table, path);
       const info = await stat(file).catch(ignoreMissing);
-      // A file may be missing only if the current version no longer contains it.
+      // A file that the current version doesn't contain may be missing.
       if (info === undefined && !current.has(path)) return;
       if (info === undefined) await refusePartial(lake);
       if (info === undefined) throw new PricelakeError('lake_invalid', `${file}: missing`, { hint: REBUILD_HINT });
@@ -122,13 +130,13 @@ async function sendFiles(
 
 async function sendEntry({ store, lake }: Ends, { table, version, entry, isFirst }: Pending): Promise<boolean> {
   if (isFirst) await sendLogFile(store, lake, table, nameEntry(version, 'checkpoint.parquet'));
-  // THE COMMIT POINT of the remote: from here on, readers see this version, and all its files exist.
+  // THE COMMIT POINT of the remote: from now on, readers see this version, and all of its files exist.
   const isCreated = await store.create(remoteLogKey(table, nameEntry(version)), entry);
-  // If an earlier attempt created the entry and the response was lost, the remote has the same entry.
+  // If an earlier attempt created the entry, but the response was lost, the remote has the same entry.
   return isCreated || (await hasSameEntry(store, lake, table, version));
 }
 
-/** Uploads the newest checkpoint, then the file that points to it. */
+/** Uploads the newest checkpoint, and then the file that points to it. */
 async function sendCheckpoint(
   store: ObjectStore,
   lake: Lake,
@@ -149,13 +157,13 @@ async function sendLogFile(store: ObjectStore, lake: Lake, table: TableName, nam
   if (info !== undefined) await store.upload(remoteLogKey(table, name), path, info.size);
 }
 
-/** A file that isn't in any log may belong to another machine's run, so it is kept for a day. */
+/** A file that is in no log is kept for a day, because it may belong to a run on another machine. */
 const ORPHAN_MS = 86_400_000;
 
 /**
- * Deletes files that readers of the remote no longer need: superseded files after the table's retention, files that
- * aren't in any log after a day, and log entries before a checkpoint that is 30 days old.
- * @param remote the remote's tables, listed before this machine uploaded anything
+ * Deletes files that readers of the remote no longer need. These are superseded files after the table's retention
+ * period, files that are in no log after a day, and log entries before a checkpoint that is 30 days old.
+ * @param remote the remote's tables, as they were listed before this machine uploaded anything
  */
 export async function expireRemote({ store, lake, io }: Ends, remote: readonly RemoteTable[]): Promise<void> {
   const now = io.now().getTime();

@@ -7,28 +7,28 @@ import type { Relation } from '../../sql/relation.js';
 import { code, sql, writeTyped } from '../../sql/sql.js';
 import { type LandedSample, landSample } from './land-sample.js';
 
-/** The sampled items as they are in the lake. */
+/** The items of the sample, with their values in the lake. */
 interface ChosenSample {
   rows: Relation;
   ids: bigint[];
 }
 
-/** The sampled items as they are in the lake, and as the service returned them. */
+/** The items of the sample, with their values in the lake and the responses of the service. */
 export interface AskedSample extends LandedSample {
   rows: Relation;
 }
 
 interface SampledItems {
   items: Relation;
-  /** The names of the datasets that the key can read; undefined if it can read all datasets. */
+  /** The names of the datasets that the key can read. Undefined if it can read all datasets. */
   readable: readonly string[] | undefined;
-  /** Items that the run has already read. They are sampled first. */
+  /** The items that the run has already read. They are the first to be sampled. */
   first: readonly bigint[];
 }
 
 /**
- * Chooses a random sample. The same seed results in the same sample. Skips items that are only in datasets that the key
- * can't read, because the service doesn't return them.
+ * Chooses a random sample of items. The same seed results in the same sample. Skips items that are only in datasets
+ * that the key can't read, because the service doesn't return these items.
  */
 export async function chooseSample(
   graph: RelationGraph,
@@ -40,8 +40,8 @@ export async function chooseSample(
     readable === undefined
       ? sql``
       : sql` AND (coalesce(len(datasets), 0) = 0 OR list_has_any(datasets, ${code(writeTyped('VARCHAR[]', readable))}))`;
-  // Avoids IN. With three or more constants, DuckDB turns it into a join, and then reads all columns of all rows
-  // instead of only the sampled rows.
+  // This isn't written with IN. DuckDB turns an IN with three or more constants into a join, and then reads all columns
+  // of all rows instead of only the sampled rows.
   const isFirst = sql`list_contains([${code(first.join(', '))}]::BIGINT[], item_id)`;
   const rows = graph.table(
     'sampled_items',
@@ -51,7 +51,10 @@ export async function chooseSample(
   return { rows, ids: ids.map((row) => row.item_id as bigint) };
 }
 
-/** Reads the sampled items one by one. Returns undefined if no calls are left or the service doesn't respond. */
+/**
+ * Reads the items of the sample from the service, one by one. Returns undefined if no calls are left, or if the service
+ * doesn't respond.
+ */
 export async function askSample(
   { client, io }: { client: ApiClient; io: Io },
   landing: Landing,

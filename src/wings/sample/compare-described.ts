@@ -9,7 +9,7 @@ import { ItemReader } from '../../typing/typed-rows.js';
 
 const NO_SAMPLE: DescribedSample = { ids: [], isPartial: false };
 
-/** Fields that change together with the price, or that a change needn't contain. */
+/** Fields that change together with the price, or that an entry of the change feed needn't mention. */
 const MOVED = [
   'price',
   'previousPrice',
@@ -22,8 +22,8 @@ const MOVED = [
 ];
 
 /**
- * Checks whether the field `changes` of a change is complete (API §2, Change). Reads some of the changed items in full,
- * and compares the values that their changes don't contain.
+ * Checks whether changes in the feed list all fields that have changed (API §2, Change: `changes`). Reads some of the
+ * changed items in full, and compares the values that their changes don't mention.
  */
 export async function compareDescribed(
   { client, io, landing, graph, typing }: WatchedRun,
@@ -56,7 +56,10 @@ async function readDescribed(
   await landSingleItems(part, landing, 'sample', [...left], io).catch((error: unknown) => skipSample(error, io));
 }
 
-/** Counts items that differ in fields other than MOVED, although they didn't change after their newest known change. */
+/**
+ * Counts the items that differ in a field that isn't in MOVED, although they didn't change after their newest known
+ * change.
+ */
 async function countUnannounced(
   { graph, typing }: Pick<WatchedRun, 'graph' | 'typing'>,
   landing: Landing,

@@ -14,7 +14,7 @@ function watch(run: WatchedRun): Watch {
     async ask({ plan, rows, readable, alreadyRead }) {
       const size = plan.comparisons.sample;
       if (size === 0) return async () => {};
-      // Chooses the sample before tables are derived, because both need much memory.
+      // The sample is chosen before tables are derived, because each of these steps needs much memory.
       const sampled = { items: await rows('items'), readable, first: alreadyRead };
       const chosen = await chooseSample(graph, sampled, size, landing.runId);
       return async () => {

@@ -9,7 +9,7 @@ export interface LandedSample {
   missing: readonly bigint[];
 }
 
-/** Reads items one by one (API §4, /items/{id}) and saves them. Skips items that have already been read. */
+/** Reads items one by one (API §4, /items/{id}) and saves them. Skips items that this run has already saved. */
 export async function landSample(
   client: ApiClient,
   landing: Landing,

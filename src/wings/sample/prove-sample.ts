@@ -22,14 +22,17 @@ import { TypingQueue } from '../../typing/typing-queue.js';
 import { type AskedSample, chooseSample } from './choose-sample.js';
 import { landSample } from './land-sample.js';
 
-/** The result of comparing the sampled items, in the lake as this run would publish it, with the service's items. */
+/** The result of comparing the sampled items of the service with the lake as this run would publish it. */
 export interface SampleProof {
-  /** The number of items that were compared. Items that changed after the feed was read can't be compared. */
+  /** The number of items that were compared. An item that changed after the feed was read can't be compared. */
   sampled: bigint;
   mismatches: bigint;
-  /** The upper bound of the lake's mismatch rate at 95% confidence. */
+  /** The upper bound, at 95% confidence, of the share of the lake's items that don't match. */
   bound: number;
-  /** A JSON array with an object for each item that differs: its `item_id`, and the names of the differing values. */
+  /**
+   * A JSON array with an object for each item that differs. It has the `item_id` and the names of the values that
+   * differ.
+   */
   differences: string;
 }
 
@@ -38,16 +41,21 @@ export const NO_SAMPLE: SampleProof = { sampled: 0n, mismatches: 0n, bound: 1, d
 interface SampledLake {
   history: Relation;
   stale_items: Relation;
-  /** The last change applied to items; undefined for a lake that doesn't use the feed. */
+  /** The last change that was applied to the items. Undefined if the lake doesn't use the feed. */
   cursor: bigint | undefined;
-  /** For a lake that doesn't use the feed, the time up to which it is complete, as ISO 8601; null if unknown. */
+  /**
+   * If the lake doesn't use the feed, the time up to which the lake is complete, in ISO 8601; null if it is unknown.
+   */
   lowWatermark: string | null;
   skew: FeedSkew;
-  /** A pattern that finds dataset names in text (see dataset-names.ts). */
+  /** A pattern that finds the names of datasets in a text (see dataset-names.ts). */
   datasetPattern: string | null;
 }
 
-/** Compares a run's sample with the lake, value by value. If responses are invalid, counts no items as sampled. */
+/**
+ * Compares the sample of a run with the lake, value by value. If a response is invalid, the result is that no items
+ * were compared.
+ */
 export async function proveRunSample(
   io: Io,
   engine: Pick<Engine, 'graph' | 'typing'>,
@@ -93,7 +101,7 @@ export async function proveItems(pipeline: Pipeline, size: number, io: Io, signa
   }
 }
 
-/** Returns the names of the datasets that the key can read, as the lake's items spell them. */
+/** Returns the names of the datasets that the key can read, in the spelling that the lake's items use. */
 async function readReadableNames(graph: RelationGraph, rows: LakeRows, client: ApiClient) {
   const known = await readKnownDatasets(graph, await rows.rows('datasets'));
   return listDatasetNames(await fetchDatasets(client), known, false).readable;
@@ -134,7 +142,7 @@ async function openSampledLake(
   return { items, history, stale_items, cursor, lowWatermark, skew: UNKNOWN_SKEW, datasetPattern: null };
 }
 
-/** Returns the time up to which a lake that doesn't use the feed is complete, as ISO 8601. */
+/** Returns the time up to which a lake that doesn't use the feed is complete, in ISO 8601. */
 async function readKnownUntil(graph: RelationGraph, items: Relation, polled: bigint): Promise<string> {
   if (polled > 0n) return new Date(Number(polled / 1000n)).toISOString();
   const row = await graph.row(sql`SELECT epoch_ms(max(last_changed_at)) AS at FROM ${items}`);
@@ -142,8 +150,8 @@ async function readKnownUntil(graph: RelationGraph, items: Relation, polled: big
 }
 
 /**
- * Returns the upper bound of a rate at 95% confidence (one-sided, Clopper–Pearson). At a higher rate, fewer than 5% of
- * samples would contain only `found` hits or fewer. Returns 1 for an empty sample.
+ * Returns the upper bound of a rate at 95% confidence (one-sided, Clopper–Pearson). If the rate were higher, fewer than
+ * 5% of samples would contain `found` hits or fewer. Returns 1 for an empty sample.
  */
 export function boundMismatchRate(found: number, sampled: number): number {
   if (found >= sampled) return 1;
@@ -157,7 +165,7 @@ export function boundMismatchRate(found: number, sampled: number): number {
   return high;
 }
 
-/** Returns P(X ≤ found) for X ~ Binomial(sampled, rate). */
+/** Returns the probability P(X ≤ found), where X has the distribution Binomial(sampled, rate). */
 function chanceOfAtMost(found: number, sampled: number, rate: number): number {
   let sum = 0;
   let logTerm = sampled * Math.log1p(-rate);

@@ -8,14 +8,20 @@ type Analysis = Pipeline['analysis'];
 
 type DeclaredRows = Record<string, string | bigint | boolean | null>[];
 
-/** The rows of a table that the pipeline file contains, and their hash, which the table's commit records. */
+/**
+ * The rows of a table that the settings in the pipeline file determine, with their hash. The table's commit records the
+ * hash.
+ */
 export interface DeclaredTable {
   table: DeclaredTableName;
   rows: DeclaredRows;
   declared: bigint;
 }
 
-/** For each table of settings, a function that builds its rows from the pipeline file: unsorted, without `run_id`. */
+/**
+ * For each table of settings, the function that builds its rows from the pipeline file. The rows are unsorted, and have
+ * no `run_id`.
+ */
 const LISTS: Record<DeclaredTableName, (pipeline: Pipeline) => DeclaredRows> = {
   offer_rules: listOfferRules,
   user_matches: listUserMatches,
@@ -45,7 +51,10 @@ function listAttributes(siteId: bigint | null, attributes: Analysis['attributes'
   return [...listRules('attribute', siteId, names), ...listRules('value', siteId, values)];
 }
 
-/** An empty list for a website becomes a row with an empty text: no attribute of this website has the meaning. */
+/**
+ * Builds a row for each text in the lists. If the list of a website is empty, adds a row with an empty text, which
+ * means that none of the website's attributes has the meaning.
+ */
 function listRules(
   rule: 'word' | 'attribute' | 'value',
   siteId: bigint | null,
@@ -66,14 +75,17 @@ function listUserMatches({ userMatches = [] }: Pipeline): DeclaredRows {
   }));
 }
 
-/** Returns undefined for the default value, because it is stored without a row. */
+/**
+ * Builds the row of the setting `staleAfter`. Returns undefined if the setting has its default value, because the
+ * default is stored without a row.
+ */
 function writeStaleAfter(staleAfter: StaleAfter) {
   const [[meaning, count] = ['', 0]] = Object.entries(staleAfter);
   if (meaning === 'seconds' && count === DEFAULT_STALE_SECONDS) return undefined;
   return { rule: 'stale', site_id: null, meaning, text: String(count) };
 }
 
-/** Lists the tables whose settings in the pipeline file have changed. */
+/** Returns the tables whose settings in the pipeline file have changed since the last run. */
 export function listDeclared({
   pipeline,
   tables,
@@ -90,7 +102,9 @@ export function listDeclared({
   });
 }
 
-/** Computes a 48-bit hash, because every reader of a transaction log can represent such a number exactly. */
+/**
+ * Computes a 48-bit hash of the rows. Every program that reads a transaction log can represent such a number exactly.
+ */
 function hashRows(rows: DeclaredRows): bigint {
   const lines = rows.map((row) =>
     JSON.stringify(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)])),

@@ -5,7 +5,7 @@ import { DECLARED_TABLES } from '../../tables/table.js';
 import type { Wing } from '../wing.js';
 import { listDeclared } from './declared-rows.js';
 
-/** Stages the tables that contain the pipeline file's settings, if these settings have changed. */
+/** Stages the tables that contain settings from the pipeline file, if these settings have changed. */
 function stageDeclared(staging: Staging): Promise<StagedTable[]> {
   const { found, graph, runId } = staging;
   return Promise.all(
@@ -17,7 +17,7 @@ function stageDeclared(staging: Staging): Promise<StagedTable[]> {
   );
 }
 
-/** Stages the tables of settings from the pipeline file: rules about offers, and the user's matches. */
+/** Writes settings from the pipeline file to tables. These are rules about offers, and the user's matches. */
 export const settings: Wing = {
   derivers: [{ tables: DECLARED_TABLES, isDue: (found) => listDeclared(found).length > 0, derive: stageDeclared }],
 };

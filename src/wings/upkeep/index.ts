@@ -7,13 +7,18 @@ import type { Wing } from '../wing.js';
 
 const files: Upkeep = {
   recover: settleRebuild,
-  /** Rewrites files of other programs, because reading a table's folder with a plain glob can fail on such files. */
+  /**
+   * Rewrites data files that other programs have written. If such a file is in a table's folder, reading the folder
+   * with a plain glob can fail.
+   */
   async prepare(db, lake, tables, io) {
     if (Object.values(tables).every(({ files }) => files.every(isSealed))) return false;
     await compactLake(db, lake, 'foreign', io);
     return true;
   },
-  /** Adds an empty file to each table without files, so that a plain glob finds the table's columns and types. */
+  /**
+   * Adds a file without rows to each table that has no files, so that a plain glob finds the table's columns and types.
+   */
   async complete(db, lake, { empty: tables, ...filling }) {
     await fillEmptyTables(db, lake, { tables, ...filling });
   },
@@ -23,5 +28,5 @@ const files: Upkeep = {
   },
 };
 
-/** Keeps data files at a size that readers read fast, and rewrites files of other programs. */
+/** Keeps data files at a size that readers read fast, and rewrites data files that other programs have written. */
 export const upkeep: Wing = { upkeep: [files] };

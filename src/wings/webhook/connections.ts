@@ -4,20 +4,20 @@ import type { Socket } from 'node:net';
 const MAX_CONNECTIONS = 256;
 
 /**
- * The state of a connection. `idle`: it has sent no request. `asking`: its request is being received. `taken`: the
- * request's body is being verified and written.
+ * The state of a connection. `idle` means that no request is open. `asking` means that a request is being received.
+ * `taken` means that the body of a request is being verified and written.
  */
 type Stage = 'idle' | 'asking' | 'taken';
 
-/** The states in which a new connection may replace an old one. Connections in the first state are replaced first. */
+/** If a new connection must replace an old one, it replaces one in the first of these states, or else in the second. */
 const LOSSES: readonly Stage[] = ['idle', 'asking'];
 
 /**
- * Limits a server's connections. At the limit, a new connection replaces an old one, because otherwise anybody who
- * holds connections open could lock the sender out. Never replaces a connection whose event is being written.
+ * Limits the number of a server's connections. At the limit, a new connection replaces an old one. Otherwise, anybody
+ * who holds connections open could lock the sender out. A connection whose event is being written is never replaced.
  */
 export class Connections {
-  /** The sockets, sorted by when their state last changed, oldest first. */
+  /** The state of each socket. The socket whose state changed longest ago is the first. */
   readonly #stages = new Map<Socket, Stage>();
 
   constructor(server: Server) {

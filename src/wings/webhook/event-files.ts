@@ -19,7 +19,10 @@ export function webhookPath(lakeRoot: string, ...parts: string[]): string {
   return path.join(lakeRoot, '_pricelake', 'webhooks', ...parts);
 }
 
-/** The time for which event ids are remembered. The service retries an event for less than half as long (API §6). */
+/**
+ * The time for which the ids of events are remembered. The service retries an event for less than half as long (API
+ * §6).
+ */
 export const ID_MEMORY_MS = 7 * 24 * 3600 * 1000;
 
 interface EventFile {
@@ -29,12 +32,12 @@ interface EventFile {
 
 const KEY = /^[0-9a-f]{40}$/;
 
-/** Returns the file name of an event. It is a hash of the id, because an id may be any text. */
+/** Returns the file name of an event. The name is a hash of the event's id, because the id may be any text. */
 export function keyOf(eventId: string): string {
   return createHash('sha256').update(eventId).digest('hex').slice(0, 40);
 }
 
-/** Lists the events that no run has published, in no particular order. */
+/** Returns the events that no run has published, in no particular order. */
 export async function listEvents(lakeRoot: string): Promise<EventFile[]> {
   const keys = (await listNames(webhookPath(lakeRoot, 'events'))).filter((name) => KEY.test(name));
   return keys.map((key) => ({ key, path: webhookPath(lakeRoot, 'events', key) }));
@@ -47,8 +50,8 @@ export async function countFiles(lakeRoot: string): Promise<{ waiting: number; s
 }
 
 /**
- * Deletes the events that run `runId` has published, after recording their ids. Also forgets ids older than
- * ID_MEMORY_MS. Call it after the run's commit; it may be called again.
+ * Deletes the events that the run `runId` has published, after recording their ids. Also forgets ids that are older
+ * than ID_MEMORY_MS. Call this after the run's commit. It may be called repeatedly.
  */
 export async function removeEvents(lakeRoot: string, keys: readonly string[], runId: string, io: Io): Promise<void> {
   if (keys.length === 0) return;
@@ -62,10 +65,11 @@ export async function removeEvents(lakeRoot: string, keys: readonly string[], ru
   }
 }
 
-/** Returns the keys of all known events, oldest first, with the time since which each is remembered. */
+/** Returns the keys of all known events, oldest first, each with the time since when it has been known. */
 export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at: number][]> {
   const known: [string, number][] = [];
-  // Reads events before recorded keys. A run records an event's key before it deletes the event, so no key is missed.
+  // Events are read before the recorded keys. A run records an event's key before it deletes the event, so no key is
+  // missed.
   for (const { key, path: file } of await listEvents(lakeRoot)) known.push([key, await readTime(file)]);
   for (const name of await listNames(webhookPath(lakeRoot, 'taken'))) {
     const file = webhookPath(lakeRoot, 'taken', name);
@@ -76,7 +80,10 @@ export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at:
   return known.sort(([, a], [, b]) => a - b);
 }
 
-/** Creates the folders. @throws PricelakeError `lake_invalid` if one is a symbolic link, which may leave the lake */
+/**
+ * Creates the folders for events.
+ * @throws PricelakeError `lake_invalid` if a folder is a symbolic link, which may lead out of the lake
+ */
 export async function makeFolders(lakeRoot: string): Promise<void> {
   const folders = ['events', 'taken', 'aside', 'tmp'].map((name) => webhookPath(lakeRoot, name));
   for (const folder of [path.dirname(webhookPath(lakeRoot)), webhookPath(lakeRoot), ...folders]) {
@@ -86,7 +93,7 @@ export async function makeFolders(lakeRoot: string): Promise<void> {
   for (const folder of folders) await makeFolder(folder);
 }
 
-/** Deletes incomplete files of receivers that were killed. The files must be at least an hour old. */
+/** Deletes incomplete files that killed receivers have left, if the files are at least an hour old. */
 export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
   for (const name of await listNames(webhookPath(lakeRoot, 'tmp'))) {
     const file = webhookPath(lakeRoot, 'tmp', name);
@@ -94,7 +101,10 @@ export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
   }
 }
 
-/** Creates a file atomically. Returns false if the name already exists. The name is durable in both cases. */
+/**
+ * Creates a file atomically. Returns false if a file with this name already exists. In both cases, the name survives a
+ * power failure.
+ */
 export async function createFile(lakeRoot: string, target: string, bytes: Buffer): Promise<boolean> {
   const temporary = webhookPath(lakeRoot, 'tmp', randomUUID());
   let isNew = true;
@@ -107,7 +117,7 @@ export async function createFile(lakeRoot: string, target: string, bytes: Buffer
   } finally {
     await rm(temporary, { force: true });
   }
-  // THE COMMIT POINT: from here on, the file's name survives a power failure.
+  // THE COMMIT POINT: from now on, the file's name survives a power failure.
   await syncFolder(path.dirname(target));
   return isNew;
 }

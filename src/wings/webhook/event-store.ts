@@ -13,13 +13,16 @@ import {
   webhookPath,
 } from './event-files.js';
 
-/** The maximum number of unreadable bodies to keep. Older bodies can be deleted, because the feed has their changes. */
+/**
+ * The maximum number of unreadable bodies to keep. Older ones can be deleted, because the feed contains their changes
+ * too.
+ */
 const MAX_ASIDE = 1000;
 
 export class EventStore {
   readonly #lakeRoot: string;
   readonly #io: Io;
-  /** The keys of known events with the time since which each is remembered, oldest first. */
+  /** The keys of known events, oldest first, each with the time since when it has been known. */
   readonly #known: Map<string, number>;
   readonly #writing = new Set<Promise<boolean>>();
 
@@ -35,7 +38,7 @@ export class EventStore {
     return new EventStore(lakeRoot, io, await readKnownKeys(lakeRoot));
   }
 
-  /** Saves an event durably. Returns false if the event was saved before. */
+  /** Saves an event, and flushes it to disk. Returns false if the event had already been saved. */
   async land(eventId: string, body: Buffer): Promise<boolean> {
     const key = keyOf(eventId);
     if (this.#known.has(key)) return false;
@@ -46,7 +49,9 @@ export class EventStore {
     return isNew;
   }
 
-  /** Saves a signed body that isn't a valid event durably, and returns its path within the lake. */
+  /**
+   * Saves a signed body that isn't a valid event, and flushes it to disk. Returns the path of the file within the lake.
+   */
   async setAside(body: Buffer): Promise<string> {
     const time = this.#io.now().toISOString().replaceAll(/[-:.]/g, '');
     const name = `${time}-${createHash('sha256').update(body).digest('hex').slice(0, 12)}`;
@@ -58,7 +63,7 @@ export class EventStore {
     return path.join('_pricelake', 'webhooks', 'aside', name);
   }
 
-  /** Waits until all current writes have ended. */
+  /** Waits until all writes that are in progress have ended. */
   async finish(): Promise<void> {
     await Promise.allSettled(this.#writing);
   }

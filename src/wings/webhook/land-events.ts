@@ -13,8 +13,8 @@ const SOURCE = 'webhook';
 const FILE = 'webhook.ndjson';
 
 /**
- * Copies the changes of saved events (API §6) to the run's folder, one per line. Events that arrive later belong to the
- * next run. Keeps the event files until the run has published.
+ * Copies the changes of the saved events (API §6) to the run's folder, one per line. Events that arrive later belong to
+ * the next run. The files of the events are kept until the run has published.
  */
 export async function landEvents(
   landing: Landing,
@@ -54,7 +54,7 @@ async function copyEvents(landing: Landing, events: { key: string; path: string 
   }
 }
 
-/** Finds the changes in an event's body. The receiver has already validated the body. */
+/** Finds the changes in the body of an event. The receiver has already validated the body. */
 function readChanges(body: Buffer, file: string): Slice[] {
   try {
     const changes = readFields(body).get('changes');

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from './refusal.js';
 
-/** The bodies in memory may together be this many times as large as the largest allowed body. */
+/** All bodies in memory together may be this many times as large as the largest allowed body. */
 const BODIES_AT_ONCE = 4;
 
 /** Reads raw request bodies. Limits the size of each body, and the memory for all bodies together. */
@@ -13,7 +13,10 @@ export class BodyReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Passes the body to `use`. @throws Refusal if the body is too large or incomplete; the rest is discarded */
+  /**
+   * Reads the body of a request, and passes it to `use`.
+   * @throws Refusal if the body is too large or incomplete, in which case the rest of it is discarded
+   */
   async use<T>(request: IncomingMessage, use: (body: Buffer) => Promise<T>): Promise<T> {
     const parts: Buffer[] = [];
     let bytes = 0;

@@ -19,24 +19,30 @@ export interface ReceiverOptions extends AgeLimits {
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside' | 'finish'>;
   onLanded?: () => void;
-  /** The time within which to respond, in ms. Must be less than the 10 seconds that the sender waits (API §6). */
+  /**
+   * The time within which to respond, in milliseconds. It must be less than the 10 seconds that the sender waits (API
+   * §6).
+   */
   answerWithinMs?: number;
 }
 
 export interface Receiver {
   url: string;
-  /** Rejects new deliveries. Waits until current deliveries have been written and answered. */
+  /** Rejects new deliveries, and waits until all current deliveries have been written and answered. */
   close(): Promise<void>;
 }
 
-/** The path of the health check for load balancers. It returns 200 while the receiver is running. */
+/** The path of the health check for load balancers. It returns the status 200 while the receiver is running. */
 export const HEALTH_PATH = '/health';
 
 const ANSWER_WITHIN_MS = 8_000;
-/** Load balancers keep idle connections open for less than this, so they close connections first. */
+/**
+ * The time for which idle connections are kept open, in milliseconds. Load balancers keep them open for less time, so a
+ * load balancer closes a connection before this server does.
+ */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Serves the webhook endpoint (API §6). @throws PricelakeError `usage` if the address can't be bound */
+/** Serves the webhook endpoint (API §6). @throws PricelakeError `usage` if the server can't listen on the address */
 export async function startReceiver(options: ReceiverOptions, io: Io): Promise<Receiver> {
   const { answerWithinMs = ANSWER_WITHIN_MS, onLanded = () => {}, secrets, store, maxAgeMs, maxSkewMs } = options;
   const desk: Desk = { secrets, store, ages: { maxAgeMs, maxSkewMs }, onLanded, io };
@@ -86,7 +92,7 @@ interface Counter {
   onBody: () => void;
 }
 
-/** Responds to a request. If anything fails, the status makes the sender retry. */
+/** Responds to a request. If anything fails, the status causes the sender to send the event again. */
 async function answer(request: IncomingMessage, response: ServerResponse, counter: Counter): Promise<void> {
   const path = request.url?.split('?', 1)[0];
   if (path === HEALTH_PATH) await respond(response, 200);
@@ -95,7 +101,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, counte
   else await respond(response, await receive(request, counter));
 }
 
-/** Returns the status with which to respond, before the deadline for a response. */
+/** Receives a delivery, and returns the status of the response. Always returns before the deadline for a response. */
 async function receive(request: IncomingMessage, counter: Counter): Promise<number> {
   const { answerWithinMs, desk, refusals, bodies, onBody } = counter;
   const answered = new AbortController();
@@ -127,13 +133,13 @@ async function receive(request: IncomingMessage, counter: Counter): Promise<numb
   }
 }
 
-/** Reads the Service-Delivery-Attempt header. It isn't signed, so it is only used in logs. */
+/** Reads the Service-Delivery-Attempt header. It is only used in logs, because it isn't signed. */
 function readAttempt(request: IncomingMessage): number | undefined {
   const text = String(request.headers['service-delivery-attempt']);
   return /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Responds without a body, because the sender ignores the body (API §6). */
+/** Responds without a body, because the sender ignores the body of a response (API §6). */
 async function respond(response: ServerResponse, status: number): Promise<void> {
   if (response.destroyed) return;
   if (status === 408) response.setHeader('Connection', 'close');

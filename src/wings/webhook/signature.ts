@@ -2,13 +2,16 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The parsed Service-Signature header (API §6). */
 export interface Signature {
-  /** The Unix time in seconds, exactly as in the header, because the signature covers this text. */
+  /** The Unix time in seconds, as the exact text from the header, because the signature covers this text. */
   t: string;
-  /** The `v1` values, 32 bytes each. A second value is present while a secret is being replaced. */
+  /** The `v1` values, each of which has 32 bytes. While a secret is being replaced, there are two values. */
   values: Buffer[];
 }
 
-/** The maximum age and the maximum clock difference of `t`, in ms. The API document defines neither. */
+/**
+ * The maximum age of a signature, and the maximum time by which it may be ahead of this machine's clock, in
+ * milliseconds. The API document defines neither limit.
+ */
 export interface AgeLimits {
   maxAgeMs: number;
   maxSkewMs: number;
@@ -17,7 +20,10 @@ export interface AgeLimits {
 const SECONDS = /^\d{1,12}$/;
 const SHA256_HEX = /^[0-9a-f]{64}$/i;
 
-/** Parses `t=<unix seconds>,v1=<hex>[,v1=<hex>]`, ignoring other names. Returns undefined if the header is invalid. */
+/**
+ * Parses a header of the form `t=<unix seconds>,v1=<hex>[,v1=<hex>]`, and ignores other names in it. Returns undefined
+ * if the header is invalid.
+ */
 export function parseSignature(header: string | undefined): Signature | undefined {
   const pairs = (header ?? '').split(',').map((part) => part.trim().split('=', 2));
   const valuesOf = (name: string) => pairs.filter(([key]) => key === name).map(([, value = '']) => value);
@@ -27,7 +33,9 @@ export function parseSignature(header: string | undefined): Signature | undefine
   return { t, values: values.map((value) => Buffer.from(value, 'hex')) };
 }
 
-/** True if a `v1` value is the HMAC-SHA256 of `<t>.<body>` with one of the secrets. Compares in constant time. */
+/**
+ * Returns true if a `v1` value is the HMAC-SHA256 of `<t>.<body>` with one of the secrets. Compares in constant time.
+ */
 export function isSignedBy(secrets: readonly string[], { t, values }: Signature, body: Buffer): boolean {
   let isSigned = false;
   for (const secret of secrets) {
@@ -43,7 +51,7 @@ export function judgeAge({ t }: Signature, now: Date, limits: AgeLimits): 'good'
   return age < -limits.maxSkewMs ? 'ahead' : 'good';
 }
 
-/** Builds the header for a body that this program sends. @param t the Unix time in seconds */
+/** Builds the signature header for a body that this program sends. @param t the Unix time in seconds */
 export function writeSignature(secret: string, t: number, body: Buffer): string {
   return `t=${t},v1=${sign(secret, String(t), body).toString('hex')}`;
 }

@@ -4,20 +4,21 @@ import type { Io } from '../../io/io.js';
 
 type SecretSource = string | { file: string };
 
-/** Identifies the content of a file. It changes whenever the file is written or replaced. */
+/** Identifies the content of a file. The value changes whenever the file is written or replaced. */
 type Version = string;
 
 interface SecretFile {
   path: string;
   version: Version;
   secrets: string[];
-  /** The last error logged for this file, so that it isn't logged again with every event. */
+  /** The last error that was logged for this file. The same error isn't logged again with every event. */
   reported?: string | undefined;
 }
 
 /**
- * The endpoint's signing secrets. Reads files again when they change, so that a secret can be replaced without a
- * restart: add the new secret, replace it in the portal, and delete the old one a day later.
+ * The secrets with which events are signed. A file of secrets is read again when it changes, so a secret can be
+ * replaced without a restart. For this, the user adds the new secret, replaces it in the portal, and deletes the old
+ * one a day later.
  */
 export class SigningSecrets {
   readonly #texts: string[];
@@ -35,7 +36,7 @@ export class SigningSecrets {
 
   /**
    * Reads all secrets.
-   * @param protect is called with each secret before its first use, so that logs redact it
+   * @param protect is called with each secret before the secret is first used, so that logs redact it
    * @throws PricelakeError `config` if a file can't be read or is empty
    */
   static async open(
@@ -49,7 +50,9 @@ export class SigningSecrets {
     return new SigningSecrets(texts, files, protect, io);
   }
 
-  /** Returns the valid secrets. Reads changed files again. If that fails, the file's previous secrets stay valid. */
+  /**
+   * Returns the valid secrets. A file that has changed is read again. If that fails, its previous secrets stay valid.
+   */
   async current(): Promise<string[]> {
     for (const file of this.#files) {
       try {
@@ -85,10 +88,12 @@ export class SigningSecrets {
   }
 }
 
-/** Reads a file of secrets. Its errors omit the path, which may be a secret by mistake, and the system's message. */
+/**
+ * Reads a file of secrets. An error doesn't quote the path, which may be a secret by mistake, or the system's message.
+ */
 async function readSecretFile(path: string): Promise<SecretFile> {
   try {
-    // Reads the version before the text, so that a change in between is noticed next time.
+    // The version is read before the text, so that a change between the two reads is noticed next time.
     const version = await readVersion(path);
     const lines = (await readFile(path, 'utf8')).split('\n').map((line) => line.trim());
     const secrets = lines.filter((line) => line !== '');
@@ -100,7 +105,7 @@ async function readSecretFile(path: string): Promise<SecretFile> {
   throw new PricelakeError('config', "webhook.secret.file: the file doesn't contain a secret");
 }
 
-/** Returns a file's version. Follows links, because Kubernetes replaces a link when a secret changes. */
+/** Returns the version of a file. Follows links, because Kubernetes replaces a link when a secret changes. */
 async function readVersion(path: string): Promise<Version> {
   const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
   return [dev, ino, size, mtimeNs].join();

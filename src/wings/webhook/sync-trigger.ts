@@ -1,7 +1,10 @@
 import type { Io } from '../../io/io.js';
 
 export interface RunEnd {
-  /** `done`: the run published or found no changes. `later`: another run has locked the lake, or a retry may help. */
+  /**
+   * `done` means that the run published or found no changes. `later` means that another run has locked the lake, or
+   * that a retry may help.
+   */
   outcome: 'done' | 'later' | 'failed';
   /** The earliest time at which the service allows another run. */
   nextRunAt?: Date | undefined;
@@ -11,8 +14,9 @@ const MINUTE_MS = 60_000;
 const MAX_WAIT_MS = 30 * MINUTE_MS;
 
 /**
- * Returns the milliseconds until the next run. This is `delayMs`, or after failures 1, 2, 4, … up to 30 minutes, but at
- * least the time until `nextRunAt`.
+ * Returns the time to wait before the next run, in milliseconds. Normally, this is `delayMs`. After failed runs, it is
+ * one minute, and twice as long after each further failure, up to 30 minutes. After a failure, the wait also lasts at
+ * least until `nextRunAt`.
  * @param failures the number of failed runs since the last success
  */
 function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined, now: Date): number {
@@ -22,8 +26,8 @@ function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined
 }
 
 /**
- * Starts one run for all events that arrive within `delayMs`, and never two runs at a time. Repeats a run that ends
- * with `later`. After `failed`, waits for the next event. Failures don't affect the receiver.
+ * Starts one run for all events that arrive within `delayMs`. Never starts a run while another one is running. A run
+ * that ended with `later` is repeated. After `failed`, waits for the next event. Failures don't affect the receiver.
  */
 export class SyncTrigger {
   readonly #startRun: (signal: AbortSignal) => Promise<RunEnd>;
@@ -42,7 +46,7 @@ export class SyncTrigger {
     this.#running = this.#loop();
   }
 
-  /** Requests a run. Call it when an event has been saved. */
+  /** Requests a run. Call this when an event has been saved. */
   want(): void {
     this.#isWanted = true;
     this.#wake();

@@ -17,9 +17,10 @@ export interface Desk {
 }
 
 /**
- * Verifies and saves a delivery, and returns the status of the response (API §6, delivery rules). A 2xx status means
- * that the event is on disk, or needn't be. A signed body that can't be read is kept aside and answered with 202: a
- * retry wouldn't change it, and a rejection would delay all later changes for a day and then disable the endpoint.
+ * Verifies a delivery, saves it, and returns the status of the response (API §6, delivery rules). A status of 2xx means
+ * that the event is on disk, or that it needn't be saved. A signed body that can't be read is saved in a separate
+ * folder and answered with 202. A retry wouldn't change such a body, and a rejection would delay all later changes for
+ * a day and then disable the endpoint.
  * @throws Refusal if the delivery isn't signed, or can't be processed now
  */
 export async function takeDelivery(
@@ -37,7 +38,7 @@ export async function takeDelivery(
       seconds,
     });
   }
-  // Uses only the body, because the headers with the id and the type aren't signed.
+  // Only the body is used. The headers with the id and the type aren't signed.
   const text = withoutMark(body);
   const event = readEvent(text);
   const facts = { attempt, bytes: body.length };
@@ -62,12 +63,12 @@ export async function takeDelivery(
   return 204;
 }
 
-/** The envelope of a WebhookEvent (API §6). Its changes are typed by the next run. */
+/** The envelope of a WebhookEvent (API §6). The next run types the changes in it. */
 interface EventFacts {
   id: string;
   type: string;
   changes: number;
-  /** The cursor as text, because it may exceed 2^53; undefined for a ping. */
+  /** The cursor as text, because it may exceed 2^53. Undefined for a ping. */
   cursor: string | undefined;
 }
 
@@ -78,14 +79,14 @@ const envelope = z.looseObject({
   changes: z.array(z.unknown()).nullish(),
 });
 
-/** Parses the envelope of a signed body. Returns a description of the fault if the body is invalid. */
+/** Parses the envelope of a signed body. If the body is invalid, returns a description of the fault. */
 function readEvent(body: Buffer): EventFacts | { fault: string } {
   if (!isUtf8(body)) return { fault: 'not valid UTF-8' };
   let value: unknown;
   try {
     value = parseExactJson(body.toString('utf8'));
   } catch (error) {
-    // A body that is nested too deeply causes a RangeError, not a SyntaxError.
+    // A body that is nested too deeply causes a RangeError instead of a SyntaxError.
     return { fault: error instanceof SyntaxError ? 'not valid JSON' : 'not readable JSON' };
   }
   const parsed = envelope.safeParse(value);
