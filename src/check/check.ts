@@ -24,8 +24,9 @@ export interface Check {
   next: string;
   parameters: CheckParameter[];
   /**
-   * Which rows of items determine whether a row is a violation. `row`: only the row itself. A list of columns: the rows
-   * with the same values in these columns. Undefined: all rows. Only checks that come with pricelake have a scope.
+   * The rows of items that determine whether a row is a violation: for `row`, only the row itself; for a list of
+   * columns, the rows with the same values in these columns; if undefined, all rows. Only checks that come with
+   * pricelake have a scope.
    */
   scope: 'row' | readonly string[] | undefined;
   /**

@@ -88,7 +88,7 @@ async function runCheck(
   return { name, severity, description, violations, waived: false, sample: `[${rows.join(',')}]`, seconds };
 }
 
-/** Returns a failed result whose sample is the error of the check's SQL. Rethrows errors of gates, and other errors. */
+/** Returns a failed result whose sample is the SQL's error. Rethrows an error of a gate, or one with another cause. */
 function recordFailure(error: unknown, severity: Severity, startedAt: number): Violations {
   if (severity === 'gate' || !(error instanceof PricelakeError) || error.code !== 'config') throw error;
   const seconds = (performance.now() - startedAt) / 1000;

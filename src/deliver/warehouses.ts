@@ -8,7 +8,10 @@ import { SQL_DIALECTS, type SqlDialect, writeType } from './sql-dialects.js';
 
 interface WarehouseForm {
   dialect: SqlDialect;
-  /** The statements around a transaction; undefined if it can't contain more than one statement on one table. */
+  /**
+   * The statements that begin and commit a transaction; undefined if a transaction can't contain more than one
+   * statement on one table.
+   */
   transaction: readonly [begin: string, commit: string] | undefined;
   /** A pattern and an example for `--base`. Undefined if the warehouse doesn't need an address. */
   base?: { pattern: RegExp; example: string };

@@ -162,7 +162,7 @@ export class LakeVersion {
         await this.#setUp(connection, variables, schema);
         return await work(connection);
       } catch (error) {
-        // Throws the reason of the abort, because DuckDB's error says only that the statement was interrupted.
+        // Throws the reason for the abort, because DuckDB reports only that the statement was interrupted.
         signal.throwIfAborted();
         throw error;
       } finally {
@@ -211,7 +211,10 @@ export class LakeVersion {
     return this.#keeping;
   }
 
-  /** When computing the price moves failed, in `performance.now()` milliseconds. Undefined if it hasn't failed. */
+  /**
+   * The time at which computing the price moves failed, in milliseconds of `performance.now()`; undefined if it hasn't
+   * failed.
+   */
   get movesFailedAt(): number | undefined {
     return this.#movesFailedAt;
   }

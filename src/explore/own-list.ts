@@ -30,7 +30,10 @@ export class OwnList {
     });
   }
 
-  /** When creating the tables failed, in `performance.now()` milliseconds. Undefined if it hasn't failed. */
+  /**
+   * The time at which creating the tables failed, in milliseconds of `performance.now()`; undefined if it hasn't
+   * failed.
+   */
   get failedAt(): number | undefined {
     return this.#failedAt;
   }

@@ -67,7 +67,7 @@ export class Prepared {
     });
   }
 
-  /** When preparing rows failed, in `performance.now()` milliseconds. Undefined if it hasn't failed. */
+  /** The time at which preparing rows failed, in milliseconds of `performance.now()`; undefined if it hasn't failed. */
   get failedAt(): number | undefined {
     return this.#failedAt;
   }

@@ -39,7 +39,7 @@ export class SavedViews {
     this.#file = privatePath(lake, 'views.json');
   }
 
-  /** Returns views sorted by name. @throws PricelakeError `lake_invalid` if the file isn't pricelake's or is damaged */
+  /** Returns views sorted by name. @throws PricelakeError `lake_invalid` if the file is damaged or another program's */
   async list(): Promise<readonly SavedView[]> {
     const info = await stat(this.#file).catch(ignoreMissing);
     if (info === undefined) return [];

@@ -76,7 +76,7 @@ export class Snapshot {
     return this.version.prepared.isReady && this.list?.isMade !== false;
   }
 
-  /** When preparing rows failed, in `performance.now()` milliseconds. Undefined if it hasn't failed. */
+  /** The time at which preparing rows failed, in milliseconds of `performance.now()`; undefined if it hasn't failed. */
   get failedAt(): number | undefined {
     return this.version.prepared.failedAt ?? this.list?.failedAt;
   }

@@ -3,7 +3,7 @@ import type { counted, Part } from './run-entry.js';
 
 export interface Calls {
   tries: number;
-  /** The number of calls of all attempts, including calls before the run that downloaded other sources' changes. */
+  /** The number of calls of all attempts, including earlier calls that downloaded the changes of other sources. */
   made: number;
   /** The number of calls that didn't return status 200, except those of a process that was killed. */
   refused: number;

@@ -4,7 +4,7 @@ export interface ExportAttempt {
   attempt: number;
   readAt: string;
   segments: readonly Pick<EntryOf<'export.segment'>, 'file' | 'rows' | 'bytes'>[];
-  /** `cut` if rows are missing, for example because of the monthly limit, but it is kept; undefined if interrupted. */
+  /** `cut` if the kept export lacks rows, for example because of the monthly limit; undefined if it was interrupted. */
   end: 'done' | 'cut' | undefined;
   announced: bigint;
   landed: bigint;

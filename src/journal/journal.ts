@@ -63,7 +63,6 @@ export class Journal<Entry, State> {
     return new Journal(path, fold, await open(path, 'a'), read);
   }
 
-  /** The state that all synced lines determine. */
   get state(): State {
     return this.#stands.state;
   }
@@ -103,7 +102,7 @@ export class Journal<Entry, State> {
     this.#stands = { ...next, end: this.#stands.end + lines.length };
   }
 
-  /** Throws if the file was replaced with a copy, as by a process that takes over the lock. */
+  /** Throws if another process has replaced the file with a copy, which it does when it takes over the lock. */
   async #refuseDetached(): Promise<void> {
     const [own, now] = [await this.#file.stat(), await stat(this.#path).catch(ignoreMissing)];
     if (now !== undefined && (now.ino !== own.ino || now.dev !== own.dev))

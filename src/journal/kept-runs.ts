@@ -18,7 +18,7 @@ import { type Ended, RUN_FOLD } from './run-state.js';
 
 /** The runs whose downloaded data is still on disk. */
 export interface KeptRuns {
-  /** The finished runs, in order. */
+  /** The finished runs, oldest first. */
   runs: LandedRun<Ended>[];
   /** The newest run, if it is unfinished. */
   open: LandedRun | undefined;

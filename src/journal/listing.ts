@@ -2,7 +2,7 @@ import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
 /** The page reads that were planned to find out which items of a dataset are listed, and their progress. */
 export interface ListingPlan extends Pick<EntryOf<'listing.plan'>, 'news' | 'readings' | 'limit' | 'wanted'> {
-  /** The finished reads, in order. */
+  /** The finished reads, oldest first. */
   ended: readonly Pick<EntryOf<'listing.read'>, 'files' | 'total'>[];
   files: readonly string[];
   /** True if changed items were polled again for this plan. */

@@ -26,7 +26,7 @@ const TYPES: Record<string, z.ZodType> = {
   'TIMESTAMP WITH TIME ZONE': z.iso.datetime(),
 };
 
-/** Accepts rows by other versions of pricelake, so columns of the runs table may be missing, or unknown. */
+/** Accepts rows that other versions of pricelake wrote, so columns of the runs table may be missing or unknown. */
 const idleRun = z.lazy(() => {
   const columns = loadTableSchema('runs').columns.map(({ name, type }) => {
     return [name, (TYPES[type] ?? z.unknown()).nullish()] as const;

@@ -1,6 +1,6 @@
 import { type Fold, readJournal } from './journal.js';
 
-/** Reads the entries of a journal file, in order. @throws PricelakeError `lake_invalid` if it is damaged */
+/** Reads the entries of a journal file, oldest first. @throws PricelakeError `lake_invalid` if it is damaged */
 export async function readEntries<Entry, State>(path: string, fold: Fold<Entry, State>): Promise<Entry[]> {
   const entries: Entry[] = [];
   const collect = (state: State, entry: Entry) => {

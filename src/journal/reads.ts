@@ -118,7 +118,7 @@ export const HYDRATION: Part<Hydration> = {
   },
 };
 
-/** When items of each website were last seen, as far as the run has asked the service. */
+/** The times at which items of each website were last seen, as far as the run has asked the service. */
 export interface Probes {
   /** For each website, the source and time (ISO 8601) of its most recently seen item; undefined if it has no items. */
   sites: ReadonlyMap<bigint, { source: bigint; seenAt: string } | undefined>;

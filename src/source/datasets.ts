@@ -9,7 +9,7 @@ import { type Landing, readApplicable } from '../journal/landings.js';
 import { type Applicable, isApplicable } from '../journal/run-state.js';
 import type { Counts } from '../plan/plan-shards.js';
 
-/** Accepts a response without nullable fields, because a service may omit nulls. */
+/** Accepts a response in which nullable fields are missing, because a service may omit nulls. */
 const datasets = z.array(dataset.partial({ description: true, newestScrapeAt: true, oldestScrapeAt: true }));
 
 /** The datasets that the key can read, as `/datasets` currently describes them (API §4). */
@@ -40,14 +40,13 @@ export async function landDatasets(
   return readDatasets(readApplicable(landing));
 }
 
-/** Returns the `/datasets` response that a run has journaled. */
 export function readDatasets(run: Applicable): LandedDatasets {
   const { answer, readAt, locked } = run.datasets;
   const rows = JSON.parse(answer) as unknown[];
   return { datasets: datasets.parse(parseExactJson(answer)), rows, readAt, locked, run };
 }
 
-/** The maximum number of times that both counts are read until they agree. They may differ while items change. */
+/** The maximum number of times that countListed reads its two counts. They may differ while items change. */
 const LOOKS = 3;
 
 /** Parses only the counts, so that a change in another field can't stop a run. */

@@ -24,7 +24,7 @@ export interface ShardSegment extends ItemFile {
   isOfOneSite: boolean;
 }
 
-/** The methods of `TypingQueue` that exports use. The queue types an export's finished files during the download. */
+/** The methods of `TypingQueue` that exports use. The queue converts the rows of finished files during the download. */
 export interface SegmentTyping {
   /**
    * Adds a file of an export. `mayBecomeVoid` says that the export is incomplete, so that the file may be discarded.
@@ -50,8 +50,8 @@ export interface AskedShard {
 
 /**
  * Downloads one export (API §4), with retries after interruptions. It is complete if it has `X-Export-Rows` rows.
- * @throws the gate's error if it refuses the export; `snapshot_incomplete`; or `quota` with `facts.cut` if the service
- * cut off the export at the monthly limit, in which case its rows are kept
+ * @throws the error of `asked.gate` if it refuses the export; `snapshot_incomplete`; or `quota` with `facts.cut` if the
+ * service cut off the export at the monthly limit, in which case its rows are kept
  */
 export async function exportShard(
   client: ApiClient,
@@ -156,7 +156,7 @@ class ShardExport {
     if (cut !== undefined) throw cut;
   }
 
-  /** Returns the count of `/items` if the export clearly has fewer rows than both this count and the plan. */
+  /** Returns the count of `/items` if the export clearly has fewer rows than this count and than planned. */
   async #findShortage(announced: bigint): Promise<bigint | undefined> {
     const { rows, status, site } = this.#shard;
     if (!isClearlyFewer(announced, rows)) return undefined;
@@ -212,7 +212,7 @@ class ShardExport {
       });
       return { body, headers, hold };
     } catch (error) {
-      // Even if no response arrived, the service may have counted the export.
+      // Even if no response arrived, the service may have counted the export toward the quota.
       if (error instanceof PricelakeError && error.facts.midStream === true) hold.take({ rows, overage: false });
       else hold.release();
       throw error;

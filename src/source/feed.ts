@@ -173,7 +173,7 @@ export function isCursorRefused(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
 }
 
-/** Requests the page after the id `after`. If the service refuses this id, tries `from` instead if it is later. */
+/** Requests the page after the id `after`. If the service refuses this id and `from` is later, tries `from` instead. */
 export async function fetchFeedPage({ client, from }: Pick<FeedPart, 'client' | 'from'>, after: bigint) {
   const read = async (cursor: bigint) => {
     const { body } = await client.bytes('/changes', { after: cursor, limit: PAGE_LIMIT });

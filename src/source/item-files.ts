@@ -14,7 +14,7 @@ import type { PageEntry, PageKind } from '../journal/reads.js';
 import type { DatasetPart } from './dataset-client.js';
 import { cutTail, RowFile, type RowMark } from './row-file.js';
 
-/** A file of this size is closed, so that it can be typed while the next file is downloaded. */
+/** A file of this size is closed, so that its rows can be processed while the next file is downloaded. */
 const FILE_BYTES = 48 * 1024 * 1024;
 
 /** A closed and synced file of complete items, from pages or from an export. */
@@ -26,7 +26,7 @@ export interface ItemFile {
   readAt: string;
 }
 
-/** Lists the journaled item files, in order. */
+/** Lists the journaled item files, in the order in which they were created. */
 export function listItemFiles({ folder, journal }: Landing, kind: PageKind): ItemFile[] {
   return [...journal.state.pages[kind].files].map(([file, page]) => ({ path: path.join(folder, file), ...page }));
 }
@@ -89,7 +89,7 @@ export class ItemFiles {
   }
 }
 
-/** Yields the ids of the items in a JSON or CSV file. Skips blank and damaged rows, which typing rejects later. */
+/** Yields the ids of the items in a JSON or CSV file. Skips blank and damaged rows, which are rejected later. */
 export async function* readLandedIds(file: string, fitId: FitId): AsyncGenerator<bigint> {
   if (extname(file) === '.csv') yield* readCsvIds(file, fitId);
   else

@@ -59,7 +59,7 @@ function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | un
 
 /**
  * Reads the ids on a page. They must be greater than the cursor and increase (API §2, Change). Skips unreadable ids,
- * because typing rejects their changes.
+ * because their changes are rejected later.
  */
 function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<FeedPage, 'shown' | 'readable'> {
   let shown = after;

@@ -17,7 +17,7 @@ const ROUNDS = 5;
  * reading of all pages may miss an item.
  */
 const READINGS = 2;
-/** Each round asks for changes since this long before the previous round's newest change, in case of equal times. */
+/** Each round starts this long before the previous round's newest change, because several items may share its time. */
 const ROUND_OVERLAP_MS = 60 * 1000;
 
 export interface Poll {

@@ -26,7 +26,6 @@ export async function writeSegments(
   options: {
     folder: string;
     prefix: string;
-    /** The format of the export; defaults to ndjson. */
     format?: ExportFormat;
     targetBytes: number;
     announced: bigint;

@@ -18,7 +18,7 @@ export interface SnapshotOptions {
 
 /**
  * Downloads all items, in one export or in parallel exports of parts (shards). After an interruption, only incomplete
- * shards are requested again. Throws the gate's error, before any request, if the gate refuses the rows.
+ * shards are requested again. Throws the error of `options.gate`, before any request, if it refuses the rows.
  */
 export async function landSnapshot(
   parts: readonly DatasetPart[],

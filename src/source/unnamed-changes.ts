@@ -26,7 +26,7 @@ async function* readChanges({ file, changes }: ChangeFile) {
   }
 }
 
-/** Reads a change's id, and whether it names its item. Returns undefined if typing will reject the line. */
+/** Reads a change's id, and whether it names its item. Returns undefined if the line is damaged. */
 function readChange(line: Buffer): { id: bigint; isNamed: boolean } | undefined {
   try {
     const id = readChangeId(line, { start: 0 });

@@ -103,7 +103,9 @@ function placeRow(found: FoundRow, run: LandedRun, name: string): LandedRow {
   return { ...found, runId, runNumber, file: `_pricelake/landing/${runId}/${name}`, readAt };
 }
 
-/** Searches a file of JSON lines. Compares bytes before it parses a row, because few rows belong to these items. */
+/**
+ * Searches a file of JSON lines. Compares bytes before it parses a row, because few rows belong to the wanted items.
+ */
 async function searchLines(file: string, search: FileSearch): Promise<FoundRow[]> {
   const found: FoundRow[] = [];
   let line = 0;

@@ -31,13 +31,13 @@ const PLACE: ShownColumn = {
 const listTexts = (value: DuckDBValue): string[] =>
   value instanceof DuckDBListValue ? value.items.flatMap((item) => (item === null ? [] : [valueToText(item)])) : [];
 
-/** Renders one shop name as text, and several names as their number, which expands to the names. */
+/** Renders one shop name as text, and several shop names as a count that expands to the names. */
 function showShops(value: DuckDBValue): Content {
   const [name = '', ...others] = listTexts(value);
   return name !== '' && others.length === 0 ? foreign(name, 40) : showTexts('shop')(value);
 }
 
-/** Returns a function that renders a list of texts as their number, which expands to the texts. */
+/** Returns a function that renders a list of texts as a count that expands to the texts. */
 function showTexts(what: string): (value: DuckDBValue) => Content {
   return (value) => {
     const texts = listTexts(value);
