@@ -36,7 +36,7 @@ export function isExplored(name: string): boolean {
   return !first.startsWith('-- part of: ') || /^-- part of: (explore|the report|watch)$/u.test(first);
 }
 
-/** Sets session variables, which queries read with `getvariable`. Null unsets a variable. */
+/** Sets session variables, which queries read with `getvariable`. A null value unsets a variable. */
 export async function setVariables(db: Database, variables: Record<string, DuckDBValue>): Promise<void> {
   for (const [name, value] of Object.entries(variables)) {
     const variable = quoteIdentifier(name);

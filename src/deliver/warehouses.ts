@@ -13,7 +13,7 @@ interface WarehouseForm {
    * statement on one table.
    */
   transaction: readonly [begin: string, commit: string] | undefined;
-  /** A pattern and an example for `--base`. Undefined if the warehouse doesn't need an address. */
+  /** A pattern and an example for `--base`; undefined if the warehouse doesn't need an address. */
   base?: { pattern: RegExp; example: string };
   /** The statements that create and fill a staging table; undefined if the caller fills a temporary table. */
   staging?: {

@@ -40,7 +40,7 @@ export interface ExploreApp {
   guard: Guard;
   writeRows: WriteRows;
   advice: PageRequest['advice'];
-  /** The data that readers can change. Undefined for a shared server, where readers can't change data or run SQL. */
+  /** The data that readers can change; undefined for a shared server, where they can't change data or run SQL. */
   writable: Writable | undefined;
   /** Limits the requests of each network address; undefined for no limit. */
   limit: RateLimit | undefined;

@@ -10,10 +10,10 @@ export interface CopyNow {
 /** One process that worked on a run. */
 export interface TriedRun {
   runNumber: bigint;
-  /** Times in ISO 8601. */
+  /** The times at which the process started and ended (ISO 8601). */
   begunAt: string;
   endedAt: string;
-  /** Seconds per step, in the order in which the steps ran. */
+  /** The duration of each step in seconds, in the order in which the steps ran. */
   steps: Readonly<Record<string, number>>;
   /** Why the process ended early. `message` and `hint` are omitted if the reader may not see paths of this machine. */
   fault?: { step: string; code: string; message?: string; hint?: string | undefined } | undefined;

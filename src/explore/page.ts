@@ -13,7 +13,7 @@ export interface PageRequest {
   search: URLSearchParams;
   /** Runs a query on the snapshot. @throws PricelakeError `query` if the query fails */
   ask(question: Question): Promise<Answer>;
-  /** Aborted when the browser disconnects. */
+  /** A signal that is aborted when the browser disconnects. */
   signal: AbortSignal;
   now: Date;
   /** Returns facts about the local copy that its tables don't contain, such as the state of an unfinished run. */

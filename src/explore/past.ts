@@ -9,7 +9,7 @@ import { renderAnswer, type TableView } from './table.js';
 
 /** The answer to a query about past prices, or a placeholder while these prices are being prepared. */
 export interface PastAnswer {
-  /** Undefined while rows are being prepared. */
+  /** The answer; undefined while rows are being prepared. */
   answer: Answer | undefined;
   render(view: TableView): Html;
   /** Fields to add to the page. They make the browser reload the page if rows are still being prepared. */

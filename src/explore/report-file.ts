@@ -7,7 +7,7 @@ import { REPORT_MARK } from './report.js';
 const HEAD_BYTES = 2048;
 
 /**
- * Refuses to overwrite a file that is not a pricelake report. Called before any work is done.
+ * Refuses to overwrite a file that is not a pricelake report. Call this before any work is done.
  * @throws PricelakeError `usage` if the path leads to another file or can't be written
  */
 export async function requireReportTarget(path: string): Promise<void> {

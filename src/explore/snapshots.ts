@@ -8,7 +8,7 @@ import { Snapshot, type SnapshotOptions } from './snapshot.js';
 /** A lake, and how to update its local copy. */
 export interface LakeSource {
   lake: Lake;
-  /** Downloads what was published to the remote since the last call. Undefined for a local lake. */
+  /** Downloads what was published to the remote since the last call; undefined for a local lake. */
   refresh?: (() => Promise<void>) | undefined;
 }
 

@@ -49,8 +49,8 @@ export const USAGE: Part<{ before: Counted | undefined; after: Counted | undefin
 };
 
 /**
- * Returns how much the service's counters grew between two /plan responses, including both of these calls. Undefined if
- * a response has no counters, or if the counters were reset in between.
+ * Returns how much the service's counters grew between two /plan responses, including both of these calls. Returns
+ * undefined if a response has no counters, or if the counters were reset in between.
  */
 export function countBetween(before: Counted, after: Counted) {
   if (before === null || after === null || before.resetsAt !== after.resetsAt) return undefined;

@@ -5,7 +5,7 @@ export interface FeedProgress {
   hasMore: boolean;
   /** The number of changes on the last page that was read. */
   rows: number;
-  /** True if a page was read after the latest entry `feed.bound`. Always true if there is only one feed. */
+  /** True if a page was read after the latest entry `feed.bound`. It is always true if there is only one feed. */
   isSinceBound: boolean;
   /** The cursor at the end of this dataset's feed; undefined until the end is reached. */
   end: bigint | undefined;

@@ -14,7 +14,7 @@ export interface Fold<Entry, State> {
   start: State;
   /** Returns the reason why an entry isn't allowed in this state, or undefined if it is allowed. */
   refuse?: (state: State, entry: Entry) => string | undefined;
-  /** Returns the state after an entry. Must be pure, and must not become slower as the journal grows. */
+  /** Returns the state after an entry. It must be pure, and must not become slower as the journal grows. */
   step: (state: State, entry: Entry) => State;
   /** Returns the state after skipping a damaged line, or undefined if the line must not be skipped. */
   skip?: (state: State, line: string) => State | undefined;

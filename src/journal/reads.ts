@@ -156,7 +156,7 @@ export const COMPARISONS: Part<Comparisons> = {
 
 /** The state of the service before complete rows are read. Rows can lack only changes that were made later. */
 export interface LowWatermark {
-  /** The feed's newest change. Rows that are read later include it. Undefined if the plan excludes the feed. */
+  /** The feed's newest change, which rows that are read later include; undefined if the plan excludes the feed. */
   cursor: bigint | undefined;
   /** The id after which the changes of the last hour start; undefined if the feed is read from an earlier change. */
   from: bigint | undefined;

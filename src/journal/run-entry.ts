@@ -202,7 +202,7 @@ export const runEntry = z.discriminatedUnion('type', [
   asked('hydrate.done', {}),
   /** The field `changes` in the feed omits values, so the run reads all changed items in full. */
   z.strictObject({ type: z.literal('partial') }),
-  /** Items are read again, one by one, because pages showed older versions than the feed. At most once in a run. */
+  /** Items are read again one by one, at most once in a run, because pages showed older versions than the feed. */
   asked('hydrate.again', { items: z.number() }),
   /** `locked` is the number of datasets that the plan doesn't include. It is omitted if the plan wasn't read. */
   asked('datasets', { readAt: z.string(), answer: z.string(), locked: z.number().optional() }),

@@ -69,7 +69,7 @@ export class RelationGraph {
     return row?.n as bigint;
   }
 
-  /** Returns the item ids in a relation or FROM expression, without an object for each of possibly millions of rows. */
+  /** Returns the item ids of a relation or FROM expression. Avoids an object for each row, as there may be millions. */
   async itemIds(rows: Relation | Sql): Promise<IdSet> {
     const each = sql`SELECT DISTINCT item_id FROM ${rows}`;
     const { text } = sql`${each} ORDER BY item_id`;

@@ -24,9 +24,7 @@ import { askForBrands, readInList, renderBrand, renderInList } from './product-f
 import { listCurrencies } from './products.js';
 import { chooseMoment, nameSince, readSince, SINCE } from './since.js';
 
-/**
- * The number of moves to query of each kind. The page shows fewer of them, those of products of several shops first.
- */
+/** The number of moves to query of each kind. The page shows fewer, and prefers products that several shops sell. */
 const LOOKED_AT = 200;
 const ANY = { value: '', label: 'any' };
 

@@ -100,7 +100,7 @@ export class Account {
   }
 
   /**
-   * Returns the kind of key in an Authorization header, even if the key is revoked. Null if it is missing or unknown.
+   * Returns the kind of key in an Authorization header, even if the key is revoked; null if it is missing or unknown.
    */
   findKind(authorization: string | null): KeyKind | null {
     const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];

@@ -89,7 +89,8 @@ export function historyStart(service: Service, caller: Caller): number {
 const answered = new WeakMap<Service, number>();
 
 /**
- * Returns the moment whose data a response shows: null for the present, or a past moment if responses are set to lag.
+ * Returns the moment whose data a response shows: null for the present, or a past moment if responses are configured to
+ * lag.
  */
 export function chooseMoment(service: Service, kind: 'lists' | 'exports' | 'facets' | 'products' | 'items'): Moment {
   const { readings, world } = service;

@@ -26,7 +26,7 @@ export async function serve(handle: Handler, port: number): Promise<Server> {
   return server;
 }
 
-/** Returns a function that closes the connection of the current request. Must be called inside a handler. */
+/** Returns a function that closes the connection of the current request. Call it inside a handler. */
 export function findHangUp(): () => void {
   const answer = answers.getStore();
   return () => answer?.destroy();

@@ -127,9 +127,7 @@ export type ReadingValue<N extends ReadingName> = (typeof READINGS)[N]['values']
   : number;
 export const READING_NAMES = Object.keys(READINGS) as ReadingName[];
 
-/**
- * The maximum lag in seconds. Before the start, nothing changes for longer than this, so the lagging state is known.
- */
+/** The maximum lag in seconds. Before the start, nothing changes for longer than this, so the state then is known. */
 export const MAX_LAG = 1500;
 
 export function factsOf(name: ReadingName): ReadingFacts {

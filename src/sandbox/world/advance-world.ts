@@ -11,7 +11,7 @@ import type { WorldSession } from './world-database.js';
 
 export interface AdvanceOptions {
   hours: number;
-  /** The number of changes. By default, it depends on the number of items and hours. */
+  /** The number of changes. Defaults to a number that depends on the number of items and hours. */
   changes?: number | undefined;
 }
 

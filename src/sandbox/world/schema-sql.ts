@@ -15,7 +15,7 @@ CREATE TABLE items (
   -- The latest change of any kind. last_changed_at may not include removals.
   last_event_at TIMESTAMP
 );
--- Row versions from the last few minutes, for responses that lag. Empty if no responses lag.
+-- Row versions from the last few minutes, for responses that lag. The table is empty if no responses lag.
 CREATE TABLE past AS SELECT *, NULL::TIMESTAMP AS until FROM items;
 CREATE TABLE sources (model_id BIGINT, healthy BOOLEAN, last_scrape_at TIMESTAMP);
 -- Changes in the current step, before they get ids. n is null if the item is no longer in the data.
