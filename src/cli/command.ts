@@ -15,7 +15,7 @@ export interface CommandContext {
   style: Style;
   /** Writes a message for people to stdout. Does nothing with `--json` or `--quiet`. */
   say(text: string): Promise<void>;
-  /** Undefined if nobody can answer a prompt, for example because stdin is not a terminal. */
+  /** Asks the user a question. Undefined if nobody can answer, for example because stdin is not a terminal. */
   prompter?: Prompter | undefined;
 }
 

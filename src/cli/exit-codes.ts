@@ -85,7 +85,7 @@ export const EXIT_BY_SIGNAL = {
 } as const;
 export type StopSignal = keyof typeof EXIT_BY_SIGNAL;
 
-/** Returns the exit code of an error. After `stopped`, it is 128 plus the signal's number, as shells expect. */
+/** Returns the exit code for an error. For the code `stopped`, it is 128 plus the signal's number, as shells expect. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof PricelakeError)) return EXIT.unexpected;
   if (error.code !== 'stopped') return EXIT_BY_CODE[error.code];

@@ -6,7 +6,8 @@ import { PricelakeError } from '../io/errors.js';
 export const PIPELINE_FILE = 'prices.yaml';
 
 /**
- * Finds the pipeline file: `named`, else PRICELAKE_PIPELINE, else prices.yaml in the folder.
+ * Finds the pipeline file. This is `named` or, if that is undefined, the file that PRICELAKE_PIPELINE names or, if that
+ * is unset, prices.yaml in the folder.
  * @throws PricelakeError `config` if no file is found, or if PRICELAKE_PIPELINE names a missing file
  */
 export async function findPipeline(named: string | undefined, env: NodeJS.ProcessEnv, folder = ''): Promise<string> {

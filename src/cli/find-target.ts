@@ -23,8 +23,8 @@ export interface ReadingTarget {
 }
 
 /**
- * Finds the lake's folder: `--lake`, else lake.path in the pipeline file, else ./lake. If `--lake` is given without a
- * pipeline file, no settings are read.
+ * Finds the lake's folder. This is the folder in `--lake` or, without that option, lake.path in the pipeline file or,
+ * without such a file, ./lake. If `--lake` is given without a pipeline file, no settings are read.
  * @throws PricelakeError `usage` if the pipeline file has shards and `--lake` is missing
  */
 export async function findTarget({ pipeline, lake }: TargetArguments): Promise<ReadingTarget> {
@@ -68,7 +68,7 @@ export async function openWhole(
   return pipeline;
 }
 
-/** Returns the object storage to read from; undefined without `--remote`. */
+/** Returns the object storage from which to read the lake. Returns undefined without `--remote`. */
 export function chooseRemote(
   { remote, cache, cacheSize = CACHE_BYTES }: { [K in keyof typeof REMOTE]?: ValueOf<(typeof REMOTE)[K]> },
   io: Io,

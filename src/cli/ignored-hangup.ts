@@ -11,8 +11,8 @@ export function isHangupIgnored(env: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * Returns true if stdin can't be read. nohup replaces a terminal as stdin with /dev/null, which it opens only for
- * writing.
+ * Returns true if stdin can't be read. If stdin is a terminal, nohup replaces it with /dev/null, which it opens only
+ * for writing.
  */
 function isStdinUnreadable(): boolean {
   try {

@@ -85,7 +85,7 @@ async function makeFolder(wanted: string, otherwise: string): Promise<string> {
     if (!(await lstat(wanted)).isDirectory()) throw new Error(`${wanted} is a link`);
     return wanted;
   } catch {
-    // The current user may not be allowed to write to the lake's folder.
+    // Falls back to the other folder, because the current user may not be allowed to write to the lake's folder.
     await mkdir(otherwise, { recursive: true });
     return otherwise;
   }

@@ -14,7 +14,7 @@ import type { Output } from './output/output.js';
 
 export interface ReadOptions {
   path: string;
-  /** Reads the lake from this object storage instead of from `path`. */
+  /** The object storage from which the lake is read. If it is set, `path` isn't used. */
   remote?: RemoteSource | undefined;
   /** Returns the tables whose files the action needs. Defaults to all tables. */
   tables?: (db: Database) => readonly TableName[];

@@ -22,8 +22,8 @@ import { findTarget } from '../find-target.js';
 import { writeText } from '../output/output.js';
 
 /**
- * Writes the SQL statements that update a warehouse's copy of the lake to the newest run. With `--execute`, updates a
- * copy in PostgreSQL itself.
+ * Writes the SQL statements that update a warehouse's copy of the lake to the newest run. With `--execute`, connects to
+ * PostgreSQL and updates the copy there.
  * @throws PricelakeError `usage` if the lake's history doesn't reach back to the run that the copy contains
  * @throws PricelakeError `unavailable` if the database can't be reached
  */
@@ -142,14 +142,15 @@ async function connect(url: string | undefined) {
     throw new PricelakeError('usage', 'the pg package is not installed', { hint }, { cause });
   });
   const client = new pg.Client({ connectionString: url, application_name: 'pricelake' });
-  // This error is ignored, because the statement that was running when the connection dropped also reports it.
+  // Error events are ignored, because the statement that was running when the connection dropped reports the error too.
   client.on('error', () => {});
   await client.connect().catch(explainPostgres);
   return client;
 }
 
 /**
- * Throws an error `unavailable` if a later load may succeed, as for errors of the SQLSTATE classes 08, 53, 57 and 40.
+ * Converts an error of PostgreSQL and throws it. Its code is `unavailable` if a later load may succeed, as for the
+ * SQLSTATE classes 08, 53, 57 and 40.
  */
 function explainPostgres(thrown: unknown): never {
   const cause = explainFileFault(thrown);

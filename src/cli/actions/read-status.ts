@@ -75,8 +75,8 @@ export async function readStatus(
 }
 
 /**
- * Returns the number of items that may no longer be listed according to the last run, and the reason why the run
- * couldn't find out. Returns undefined if there are no such items.
+ * Returns the number of items for which the last run couldn't determine whether they are still listed, and the reason.
+ * Returns undefined if there are no such items.
  */
 async function readListing(db: Database, idle: RunRow | undefined) {
   const last =

@@ -33,7 +33,7 @@ interface Finding {
   name: string;
   state: 'ok' | 'warn' | 'failed';
   found: string;
-  /** Tells the user what to do next. Undefined if nothing needs to be done. */
+  /** The advice on what the user should do next. Undefined if nothing needs to be done. */
   next?: string | undefined;
 }
 

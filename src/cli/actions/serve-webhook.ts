@@ -21,7 +21,7 @@ import { findPipeline } from '../find-pipeline.js';
 import { escapeControls } from '../plain-text.js';
 import { untilStopped } from '../run-command.js';
 
-/** Runs the webhook receiver until a signal arrives, then throws `stopped`. */
+/** Runs the webhook receiver until a signal arrives, and then throws an error with the code `stopped`. */
 export async function serveWebhook(argv: Arguments<typeof webhook>, context: CommandContext): Promise<never> {
   const { io, signal, output, json } = context;
   if (argv.path === HEALTH_PATH)

@@ -73,8 +73,8 @@ export async function showSpread(asked: Arguments<typeof spread>, context: Comma
     const { db } = opened;
     const request = asked.by === 'match' ? await compareMatches(db, asked) : asked;
     const selection = { ...request, since };
-    // If there are exchange rates, all prices are converted to the base currency, so no shop needs to use that
-    // currency.
+    // If there are exchange rates, all prices are converted to the base currency. The requested currency is then
+    // accepted even if no shop uses it.
     await requireKnown(db, conversion === undefined ? request : { ...request, currency: undefined });
     await selectSpreads(db, selection);
     if (request.product !== undefined && request.daily !== true) {

@@ -11,7 +11,10 @@ import { toReportValue } from '../output/report-rows.js';
 import { row } from '../results/kinds.js';
 import type { Call } from './desk.js';
 
-/** The maximum and default number of rows in an answer. The default is small, because an agent reads all rows. */
+/**
+ * The maximum number and the default number of rows in an answer. The default is small, because an agent reads all
+ * rows.
+ */
 export const MOST_ROWS = 1000;
 export const ROWS = 20;
 /** The maximum number of characters in one value. An answer has at most MOST_CHARACTERS in all of its rows. */
@@ -27,7 +30,7 @@ export interface RowsRequest {
   isForeign?: boolean;
 }
 
-/** The members by which an answer returns rows. */
+/** The members of an answer that returns rows. */
 export const rowsShape = {
   columns: z.array(z.object({ name: z.string(), type: z.string() })),
   rows: z.array(row),

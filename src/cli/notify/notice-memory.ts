@@ -9,7 +9,7 @@ import { openLake } from '../../lake/lake.js';
 import { privatePath } from '../../tables/layout.js';
 import { contentSchema, MAX_WAITING, noticeSchema } from './notice.js';
 
-/** The maximum number of facts to store per receiver, as a record of which facts the receiver has been notified of. */
+/** The maximum number of facts per receiver for which the file records that the receiver has been notified. */
 export const MAX_ACTIVE = 20_000;
 const MAX_BYTES = 128 * 1024 * 1024;
 

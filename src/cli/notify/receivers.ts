@@ -87,7 +87,10 @@ export async function readReceivers(
   return { name, receivers: notify.flatMap((entry) => resolveEntry(entry, io)) };
 }
 
-/** Reads the receivers from the pipeline file that the user passed or, without `--lake`, from the one that is found. */
+/**
+ * Reads the receivers from the pipeline file. If the user passed neither a pipeline file nor `--lake`, looks for the
+ * file.
+ */
 export async function seekReceivers(
   { pipeline, lake }: { pipeline?: string | undefined; lake?: string | undefined },
   env: NodeJS.ProcessEnv,

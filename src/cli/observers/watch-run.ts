@@ -7,7 +7,7 @@ import { exitCodeOf } from '../exit-codes.js';
 export type WatchedPipeline = Pick<Pipeline, 'file' | 'name' | 'source' | 'lake' | 'budget'>;
 
 export interface WatchedRun {
-  /** Undefined if the pipeline file couldn't be read. */
+  /** The pipeline that was run. Undefined if the pipeline file couldn't be read. */
   pipeline: WatchedPipeline | undefined;
   /** The duration of each step in seconds. Steps that the run didn't reach are missing. */
   steps: ReadonlyMap<string, number>;

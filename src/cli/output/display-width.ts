@@ -61,8 +61,8 @@ export function wrapText(text: string, terminal: number | undefined, indent = ''
 /** Formats a text to the right of a label, and wraps it. All lines of the text start in the same column. */
 export function hangText(label: string, text: string, terminal: number | undefined): string {
   const width = measureWidth(label);
-  // While the text is wrapped, the label is replaced by a placeholder without spaces, so that no line breaks in the
-  // label.
+  // While the text is wrapped, the label is replaced by a placeholder without spaces, so that the label stays on one
+  // line.
   return label + wrapText(`${'x'.repeat(width)}${text}`, terminal, ' '.repeat(width)).slice(width);
 }
 

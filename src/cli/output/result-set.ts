@@ -40,11 +40,13 @@ export const DATATYPES = new Map<DuckDBTypeId, string>([
 export interface ResultColumn {
   name: string;
   type: DuckDBType;
-  /** A narrow terminal omits the column with the highest rank first. Defaults to the column's position. */
+  /**
+   * The column's rank, which defaults to its position. A narrow terminal omits the column with the highest rank first.
+   */
   rank?: number;
 }
 
-/** A result in the form of SQL, which formats need for which DuckDB itself writes the file. */
+/** A result in the form of SQL. It is used for file formats that DuckDB itself writes. */
 export interface ResultSql {
   db: Pick<Database, 'row'>;
   /** The part of the query that follows FROM. */

@@ -17,8 +17,8 @@ const LEAST_TEXT = 12;
  */
 const LEAST_FIRST_TEXT = 24;
 /**
- * The first column with texts of several words gets this minimum only if its rank isn't higher than this. Then at most
- * one other column, such as a date, precedes it.
+ * The highest rank at which the first column with texts of several words gets the minimum width LEAST_FIRST_TEXT. At
+ * most one other column, such as a date, then precedes it.
  */
 const LAST_FIRST_RANK = 1;
 /** "First strong isolate" and "pop directional isolate" keep right-to-left text from reordering adjacent cells. */

@@ -61,8 +61,8 @@ export async function estimateShards(pipeline: Pipeline, planning: Planning): Pr
  * Counts the listings that are in several datasets. The service returns such a listing once for each of these datasets,
  * because the API's filters can select a dataset but not exclude one (API §4, /items). The service reports the number
  * of listings in each dataset, and the number of all listings that the key can read. If the shards cover all datasets,
- * the overlap is the sum of the former minus the latter. Otherwise, only bounds are known. All datasets together have
- * at least as many listings as the largest dataset, and no more than the key can read.
+ * the overlap is the sum of the datasets' numbers minus the number of all listings. Otherwise, only bounds are known.
+ * All datasets together have at least as many listings as the largest dataset, and no more than the key can read.
  */
 async function countOverlap(pipeline: Pipeline, datasets: readonly bigint[], planning: Planning): Promise<Overlap> {
   const client = createClient({ ...pipeline.source, signal: planning.signal }, planning.io);

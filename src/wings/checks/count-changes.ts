@@ -7,8 +7,8 @@ import { columnsOf, sql } from '../../sql/sql.js';
 import type { TableName, TableState } from '../../tables/table.js';
 
 /**
- * Counts the rows that checks find. Normally, the counts of an earlier run are reused, and only the rows that this run
- * changes are read. If many items changed, or another program changed the items table, all rows are read.
+ * Returns the counts of an earlier run and the rows that this run changes. With these, checks needn't read unchanged
+ * rows. If many items changed, or another program changed the items table, checks read all rows.
  */
 export async function countChanges(run: AuditedRun): Promise<ScopedCounts> {
   const { found, graph, memory, next, merge } = run;

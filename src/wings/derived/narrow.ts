@@ -51,7 +51,7 @@ export interface ChangedProducts {
 
 /** Complete tables are computed if the share of changed products is larger than 1/FEW_PRODUCTS. */
 const FEW_PRODUCTS = 4n;
-/** All matches are computed if an item's brand, code or shop has changed for more products than this. */
+/** All matches are computed if more products than this have an item whose brand, code or shop has changed. */
 const FEW_RENAMED = 100n;
 
 const narrowByProduct: Narrow = async ({ reads, products, next }) => {
@@ -95,8 +95,8 @@ const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) =
 };
 
 /**
- * Finds the websites with an item that is new or whose website, currency, listing state or lack of a price has changed.
- * For these websites, the query reads all items.
+ * Finds the websites with an item that is new, that gained or lost its price, or whose website, currency or listing
+ * state has changed. For these websites, the query reads all items.
  */
 const narrowBySite: Narrow = async ({ staging: { graph }, merge, next }) => {
   if (merge.changed === 0n) return 'none';

@@ -66,8 +66,8 @@ export async function takeHistories(
       io.log('info', 'histories', { ...taken });
       return taken;
     } catch (error) {
-      // There are no calls for the rest. The downloaded histories are kept for a later run, and the sync can still
-      // succeed.
+      // No calls are left for the other histories. Those already downloaded are kept for a later run, and the sync can
+      // still succeed.
       if (!(error instanceof PricelakeError) || !['budget', 'quota'].includes(error.code)) throw error;
       io.log('warn', 'histories.waiting', { left: missing.size, reason: error.message });
       return { asked: 0, left: missing.size };
@@ -76,7 +76,7 @@ export async function takeHistories(
 }
 
 /**
- * Downloads the histories of the items that `choose` selects. Its parameter is the number of calls that are left, or
+ * Downloads the histories of the items that `choose` selects. `choose` receives the number of calls that are left, or
  * null if the calls are unlimited.
  */
 export async function landItemHistories(

@@ -42,7 +42,7 @@ export async function withIceberg<T>(lake: IcebergSetting, io: Io, work: () => P
  */
 async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io): Promise<void> {
   try {
-    // The Avro library takes time to load, and few lakes have Iceberg metadata, so it is loaded only when it is needed.
+    // The Avro library takes time to load. It is loaded here, because only lakes with Iceberg metadata need it.
     const { publishTable, readAddress } = await import('./publish-table.js');
     const lake = await openLake(path, { create: false });
     const lock = await lockLake(lake, io);

@@ -120,7 +120,7 @@ export function readManifest(form: ManifestForm, bytes: Buffer): ManifestEntry[]
 
 /**
  * Returns the entries of the next manifest. There is an entry for each existing file, for each file that the commit
- * adds, and for each file that the commit removes. The last have the status `deleted`.
+ * adds, and for each file that the commit removes. Entries of removed files have the status `deleted`.
  * @throws Error if the commit removes a file that the previous snapshot doesn't contain
  */
 export function continueEntries(

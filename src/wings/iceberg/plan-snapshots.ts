@@ -14,7 +14,7 @@ import {
 } from './manifest.js';
 import { COMMITTED_AT, type Snapshot, type TableFacts, VERSION } from './table-metadata.js';
 
-/** A commit in the Delta log that will be represented by a snapshot. */
+/** A commit in the Delta log for which a snapshot is planned. */
 export type Commit = Pick<LogEntry, 'version' | 'at' | 'operation' | 'runId' | 'added' | 'removed' | 'changesRows'>;
 
 export interface MetadataFile {

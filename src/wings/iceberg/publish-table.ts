@@ -87,7 +87,7 @@ export async function readAddress(lake: Lake): Promise<string | undefined> {
 
 interface Found {
   version: number;
-  /** Undefined if the metadata is damaged. */
+  /** The content of the newest metadata file. Undefined if it is damaged, or if the hint names another version. */
   metadata: TableMetadata | undefined;
 }
 

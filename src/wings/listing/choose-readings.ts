@@ -123,7 +123,8 @@ function sumCounts(sites: readonly SiteCount[]): Pick<SiteCount, 'service' | 'la
 }
 
 /**
- * Estimates the calls for reading the newest removals of all websites. Returns undefined if the lake lacks no removals.
+ * Estimates the calls for reading the newest removals of all websites. Returns undefined if the service lists at least
+ * as many items of each website as the lake.
  */
 function priceNewestRemovals(differing: readonly SiteCount[]): Priced | undefined {
   const removals = differing.reduce((sum, { service, lake }) => (lake > service ? sum + lake - service : sum), 0n);

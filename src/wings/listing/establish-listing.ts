@@ -59,7 +59,7 @@ interface ListingState {
   read: Set<bigint | null>;
 }
 
-/** Determines which items of one dataset are listed, or which of all items that the key can read. */
+/** Determines which items are listed, either in one dataset or in everything that the key can read. */
 class ListingPart {
   readonly #run: ListedRun;
   readonly #part: DatasetPart;

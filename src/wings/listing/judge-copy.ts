@@ -14,7 +14,8 @@ export interface ListedCounts {
    */
   listedByDataset: bigint;
   /**
-   * The difference that recent listing changes, and rows that couldn't be typed, may have caused between the counts.
+   * The part of the difference between the counts that recent listing changes, and rows that couldn't be typed, may
+   * explain.
    */
   moved: bigint;
 }

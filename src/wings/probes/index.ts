@@ -6,7 +6,8 @@ import { landProbes } from './land-probes.js';
 
 /**
  * Returns the websites for which the run still has to ask when an item was last seen. Calls that the rest of the run
- * needs are reserved first, which may limit the number of websites. Returns undefined if the run asks for no website.
+ * needs are reserved first, which may limit the number of websites. Returns undefined if the run doesn't ask about any
+ * website.
  */
 async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefined> {
   const { landed, account } = run.facts;

@@ -36,8 +36,8 @@ function watch(run: WatchedRun): Watch {
 }
 
 /**
- * Downloads the service's products, either all pages or one page as a sample. The number of products in the lake
- * determines which page is chosen. Returns undefined if the run doesn't compare products.
+ * Downloads the service's products, either all pages or one page as a sample. The page depends on the number of
+ * products in the lake and on the run's number. Returns undefined if the run doesn't compare products.
  */
 async function landByPlan(
   { client, io, landing, tables }: WatchedRun,
@@ -48,8 +48,8 @@ async function landByPlan(
   if (comparisons.products === 'none' || part === undefined) return undefined;
   const only = isWanted ? undefined : choosePage(countRows(tables.products.files), landing.runNumber);
   return landProducts(part.client, landing, only, io).catch((error: unknown) => {
-    // If downloading a sample fails, the sample is skipped. All products are a table that the user has requested, so
-    // they aren't skipped.
+    // If downloading a sample fails, the sample is skipped. If the user requested the table of all products, the error
+    // is thrown.
     if (isWanted) throw error;
     return skipSample(error, io);
   });

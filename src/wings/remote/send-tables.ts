@@ -56,8 +56,8 @@ async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Prom
   if (newest < remote.version) return undefined;
   if (newest < 0n) return [];
   if (remote.version >= 0n && !(await hasSameEntry(store, lake, table, remote.version))) {
-    // If the log in this folder no longer contains the remote's newest entry, the two logs can't be compared. Entries
-    // before the newest one may have been replaced by a checkpoint.
+    // The logs differ if this folder has another entry for the remote's newest version. If this folder has no such
+    // entry, they needn't differ, because old entries are deleted after a checkpoint.
     if (versions.includes(remote.version)) return undefined;
   }
   const missing = versions.filter((version) => version > remote.version);

@@ -9,7 +9,10 @@ const MAX_CONNECTIONS = 256;
  */
 type Stage = 'idle' | 'asking' | 'taken';
 
-/** If a new connection must replace an old one, it replaces one in the first of these states, or else in the second. */
+/**
+ * If a new connection must replace an old one, an old one in the first of these states is chosen, or else one in the
+ * second.
+ */
 const LOSSES: readonly Stage[] = ['idle', 'asking'];
 
 /**

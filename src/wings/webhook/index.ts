@@ -9,7 +9,7 @@ export { writeSignature } from './signature.js';
 export { SigningSecrets } from './signing-secrets.js';
 export { type RunEnd, SyncTrigger } from './sync-trigger.js';
 
-/** Adds the changes to the next run that the webhook receiver has saved. */
+/** Makes the next run apply the changes that the webhook receiver has saved. */
 export const webhook: Wing = {
   sources: [
     {

@@ -89,7 +89,8 @@ export class SigningSecrets {
 }
 
 /**
- * Reads a file of secrets. An error doesn't quote the path, which may be a secret by mistake, or the system's message.
+ * Reads a file of secrets. Its errors quote neither the path, which may be a secret by mistake, nor the message of the
+ * system.
  */
 async function readSecretFile(path: string): Promise<SecretFile> {
   try {

@@ -38,7 +38,7 @@ export class SyncTrigger {
   #wake = () => {};
   #running: Promise<void>;
 
-  /** @param startRun starts a run that must end soon after its signal aborts */
+  /** @param startRun starts a run that must end soon after its signal is aborted */
   constructor(startRun: (signal: AbortSignal) => Promise<RunEnd>, delayMs: number, io: Io) {
     this.#startRun = startRun;
     this.#delayMs = delayMs;

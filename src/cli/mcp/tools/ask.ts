@@ -54,8 +54,8 @@ const describeAnalysis = (name: string) => ({
 });
 
 /**
- * Runs an analysis. The values of variables are bound as session variables, so they never become part of the SQL. If a
- * value doesn't occur in the lake, this is an error instead of an empty result.
+ * Runs an analysis. The values of variables are bound as session variables, so they never become part of the SQL. A
+ * value that doesn't occur in the lake causes an error instead of an empty result.
  */
 function askAnalysis(analysis: string, given: Record<string, string>, call: Call, bounds: Omit<RowsRequest, 'sql'>) {
   const { rates } = call.desk;

@@ -46,8 +46,8 @@ const connectWithin = (cap: CallCap): typeof createClient => {
 };
 
 /**
- * Returns the limits of a run. A run counts what earlier processes used for it, so their use is added to the rest of
- * the session's budget.
+ * Returns the limits of a run. Export rows and overage that earlier processes of the run have used count toward its
+ * limits, so they are added to the rest of the session's budget.
  */
 const capRun = (session: SessionBudget, { taken, blocks }: LakeState, most: Spent = session.left): RunCaps => ({
   maxRows: Number(most.exportRows + taken),
