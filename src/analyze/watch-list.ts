@@ -46,8 +46,8 @@ export async function createWatched(db: Statements, options: WatchOptions): Prom
 }
 
 /**
- * Creates the `watched` table from `watch_list`. Reads price spells from `price_spells` if `hasSpells` is true.
- * Otherwise computes them, because that view may be slow.
+ * Creates the `watched` table from `watch_list`. Reads price spells (periods with one price) from `price_spells` if
+ * `hasSpells` is true. Otherwise computes them, because that view may be slow.
  */
 export async function compareWatchList(
   db: Statements,

@@ -26,7 +26,7 @@ export interface CheckCounts {
 
 /**
  * Runs checks, and returns their results in the same order, with exact numbers and the first violations as a sample.
- * Uses the numbers that `counts` returns. If a check's SQL fails, the result says so, unless the check is a gate.
+ * Uses the numbers that `counts` returns. If a check's SQL fails, the result has the error, unless the check is a gate.
  * @throws PricelakeError `config` for settings that don't match a check, and if a gate's SQL fails
  */
 export async function runChecks(

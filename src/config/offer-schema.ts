@@ -70,7 +70,7 @@ const attributeValues = mapping({ 'in stock': values, 'out of stock': values, 'o
   }, 'must list each value under one meaning only')
   .prefault({});
 
-/** Names of attributes, grouped by what they mean. An empty list says that no attribute has this meaning. */
+/** Names of attributes, grouped by what they mean. An empty list means that no attribute has this meaning. */
 export const attributeNames = mapping({ ...NAMES_BY_MEANING, values: attributeValues }).prefault({});
 
 const ZONE = 'must be a time zone such as Europe/Zagreb';

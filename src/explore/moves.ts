@@ -52,8 +52,8 @@ interface Source {
 }
 
 /**
- * Tables of all price moves since the last run, the last day and the last week. Readers often filter these moves by
- * currency or shop, and filtering a table is faster than computing the moves again.
+ * Tables of all moves of prices and stock since the previous run, in the last day and in the last week. Readers often
+ * filter these moves by currency or shop, and filtering a table is faster than computing the moves again.
  */
 export class Moves {
   readonly #tables = new Map<string, string>();

@@ -116,7 +116,7 @@ export class Prepared {
 
   /**
    * Creates the tables of past prices and stock in parts. Each part reads all files, so there are as few parts as
-   * possible.
+   * memory allows.
    */
   async #makePast(listed: Parts, { matched, others }: Parts): Promise<void> {
     for (const part of listed.matched) {

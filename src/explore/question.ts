@@ -93,8 +93,8 @@ function sortQuery(query: string, order: Question['order']): string {
 }
 
 /**
- * Returns the SQL of an analysis over prepared rows. If `with_suspects` is set, the SQL computes price spells afresh,
- * because stored spells were computed without this variable.
+ * Returns the SQL of an analysis over prepared rows. If `with_suspects` is set, the SQL computes price spells (periods
+ * with one price) afresh, because stored spells were computed without this variable.
  */
 export function bindAnalysis(
   { prepared, version }: Snapshot,

@@ -90,7 +90,7 @@ interface Guaranteed {
 export type RunAt<Stage extends RunStage> = { [One in Stage]: RunProgress & Guaranteed[One] & { stage: One } }[Stage];
 export type RunState = RunAt<RunStage>;
 export type AnyRun = RunAt<Exclude<RunStage, 'none'>>;
-/** A run that has downloaded all rows, so that they can be typed and applied. */
+/** A run that has downloaded all rows, so that they can be converted and applied. */
 export type Applicable = RunAt<'landed' | 'complete' | 'settled' | 'held'>;
 type Complete = RunAt<'complete' | 'settled' | 'held'>;
 /** A run whose tables may be committed. */

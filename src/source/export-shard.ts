@@ -27,7 +27,7 @@ export interface ShardSegment extends ItemFile {
 /** The methods of `TypingQueue` that exports use. The queue converts the rows of finished files during the download. */
 export interface SegmentTyping {
   /**
-   * Adds a file of an export. `mayBecomeVoid` says that the export is incomplete, so that the file may be discarded.
+   * Adds a file of an export. `mayBecomeVoid` is true if the export is incomplete, so that the file may be discarded.
    */
   addItems(segment: ShardSegment, facts: { mayBecomeVoid: boolean }): void;
   /** Discards the files of an export that was interrupted. */

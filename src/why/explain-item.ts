@@ -68,7 +68,7 @@ export function listOthers(column: string, { by }: ExplainedValue, { changes, la
     .sort((a, b) => b.runId.localeCompare(a.runId) || at(b).localeCompare(at(a)));
 }
 
-/** True if a change was applied after the item was read. Compares times if the files of the read are gone. */
+/** True if a change was applied after the item was read. Compares times if the read's files are no longer kept. */
 function isAfter(change: Assertion, base: Assertion | undefined, row: Row, isOfRead: boolean): boolean {
   if (base !== undefined) return base.runId < change.runId || !isOfRead;
   const readAt = toText(row.read_at);

@@ -25,7 +25,7 @@ export interface Chart {
   padding: Padding;
   /** The plotted rows. They are kept apart from the layers, so that data never becomes part of a Vega specification. */
   values: Record<string, Cell>[];
-  /** Vega-Lite layers, which refer to `values` only by our own field names. */
+  /** Vega-Lite layers, which refer to `values` only by field names from this code. */
   layer: NonNullable<Extract<TopLevelSpec, { layer: unknown }>['layer']>;
 }
 

@@ -27,7 +27,7 @@ CREATE TABLE scrapes (model_id BIGINT, scraped_at TIMESTAMP);
 
 /** Creates the macros. All random choices are hashes, so that a seed always gives the same bytes. */
 export const CREATE_MACROS = `
--- Hashes twice, because DuckDB combines several hashes only with XOR, so that draws would be correlated.
+-- Hashes twice, because DuckDB combines several hashes only with XOR, so that random choices would be correlated.
 CREATE MACRO draw(a, b) AS hash(hash(a, b)), (a, b, c) AS hash(hash(a, b, c));
 CREATE MACRO unit(h) AS (h >> 11)::DOUBLE / 9007199254740992.0;
 CREATE MACRO gauss(h1, h2) AS sqrt(-2 * ln(greatest(unit(h1), 1e-12))) * cos(6.283185307179586 * unit(h2));

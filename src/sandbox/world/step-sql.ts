@@ -143,8 +143,8 @@ FROM step s WHERE items.n = s.n AND s.category_moves;
 
 /**
  * Chooses the changes of a round among the items of scraped sources: $removed are removed, $changed change, and
- * $relisted are listed again. Offers of a product in a wave are chosen together, and discounts and wrong prices are
- * preferred.
+ * $relisted are listed again. Offers of a product that change together (a wave) are chosen together. Items with a
+ * discount or a wrong price are preferred.
  */
 export const PICK_STEP_CHANGES = `
 INSERT INTO pick
