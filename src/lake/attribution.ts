@@ -28,7 +28,7 @@ export async function readAttributions(db: Database, sites: string): Promise<Att
   }));
 }
 
-/** Waits until the relation is computed, then reads the newest license and credit text of each website. */
+/** Waits until the sites relation is computed, then reads the newest license and credit text of each website. */
 export async function readCredits(graph: RelationGraph, sites: Relation): Promise<Attribution[]> {
   await sites.made;
   return readAttributions(graph.db, quoteIdentifier(sites.name));

@@ -41,7 +41,7 @@ export async function convertToCheckpoint(linesPath: string, checkpointPath: str
   );
 }
 
-/** Reads and writes all checkpoints of this process. Opening a database takes longer than reading a checkpoint. */
+/** One database reads and writes all checkpoints, because opening a database takes longer than reading a checkpoint. */
 let database: Promise<Database> | undefined;
 
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {

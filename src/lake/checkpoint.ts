@@ -55,7 +55,7 @@ function writeActions(state: LogState, at: Date): string[] {
 
 /** The default of Delta's setting `delta.logRetentionDuration`, in milliseconds. */
 export const LOG_RETENTION_MS = 30 * 86_400_000;
-/** The number of versions that the log keeps, for readers that are behind, even if their data files are deleted. */
+/** The number of versions that the log keeps for slow readers, even if the data files of these versions are deleted. */
 const KEPT_VERSIONS = 100n;
 
 /**
@@ -86,8 +86,8 @@ export async function listOldEntries(
 }
 
 /**
- * Reads the commit time (`commitInfo.timestamp`) of a log entry. Unlike file times, it stays the same in a copy of the
- * lake. Returns NaN if the entry or its time is missing, so that no comparison with an age is true.
+ * Reads the commit time (`commitInfo.timestamp`) of a log entry. Unlike a file's time, it doesn't change if the lake is
+ * copied. Returns NaN if the entry or its time is missing, so that an entry without a time never counts as old.
  */
 async function readCommitTime(path: string): Promise<number> {
   const text = await readFile(path, 'utf8').catch(ignoreMissing);

@@ -49,7 +49,7 @@ function parseJson(text: string): unknown {
 /** Compares a table's `schemaString` with its contract. Without a `schemaString`, there is no difference. */
 export function compareColumns(schema: TableSchema, schemaString: string | undefined): ColumnDifference {
   const expected = writeDeltaSchema(schema);
-  // Each run compares all tables, and nearly all texts are equal, so this avoids parsing, which is much slower.
+  // Compares the texts before parsing them, because they are nearly always equal, and each run compares all tables.
   if (schemaString === undefined || schemaString === expected) return { missing: [], unknown: [], retyped: [] };
   const found = readDeltaColumns(schemaString);
   const wanted = readDeltaColumns(expected);
@@ -75,7 +75,7 @@ export function refuseOtherColumns(lake: Lake, states: readonly TableState[]): v
   }
 }
 
-/** Throws if readers can't use a table's columns. They ignore unknown columns. @throws PricelakeError `lake_invalid` */
+/** Throws if a column is missing or retyped. Readers ignore unknown columns. @throws PricelakeError `lake_invalid` */
 export function refuseUnreadable(lake: Lake, state: TableState): void {
   const difference = { ...state.difference, unknown: [] };
   if (hasDifference(difference)) throw explainDifference(lake, { ...state, difference });

@@ -23,9 +23,9 @@ export interface CommitInfo {
   /** The kind of commit in Delta's history, such as `SYNC` or `OPTIMIZE`. */
   operation: string;
   at: Date;
-  /** The time for which the table keeps replaced files from now on, in milliseconds; undefined to keep the setting. */
+  /** Sets how long the table keeps replaced files, in milliseconds. If it is undefined, the setting stays the same. */
   retentionMs?: number;
-  /** The version on which the change is based. The commit fails if another program has changed the table since then. */
+  /** The version on which the change is based. The commit fails if another program has changed the table after it. */
   since?: bigint;
 }
 
@@ -61,7 +61,7 @@ export async function commitTable(lake: Lake, wanted: FileChange, info: CommitIn
   return version;
 }
 
-/** Keeps a table's empty file as long as the table has no rows, and removes it with the first rows. */
+/** Adjusts a change so that a table keeps its empty file until the commit that adds the first rows. */
 function keepEmptyFile(state: LogState, change: FileChange): FileChange {
   if (change.add.length === 0) return { ...change, remove: change.remove.filter((file) => !isEmptyFile(file)) };
   if (change.add.every(isEmptyFile)) return change;
@@ -122,7 +122,7 @@ async function publishVersion(lake: Lake, change: FileChange, version: bigint, l
   let created = false;
   try {
     await makeFolder(log);
-    // If a rename fails, waits for the other renames, so that all moved files can be moved back.
+    // If a rename fails, this waits for the other renames, so that all moved files can be moved back.
     await runSideBySide(CONCURRENCY, change.add, async (file) => {
       await rename(file.stagedAt, join(folder, file.path));
       moved.push(file);

@@ -29,8 +29,8 @@ export interface Compaction {
 }
 
 /**
- * The files to rewrite. `foreign`: files of other programs. `due`: also small files, in partitions that have many.
- * `always`: also small files in every partition that has at least two, and an empty file for each table without rows.
+ * Selects the files to rewrite. `foreign` rewrites files of other programs. `due` also merges small files in tables
+ * that have many in one partition. `always` merges small files in all tables, and adds empty files to empty tables.
  */
 export type CompactionNeed = 'foreign' | 'due' | 'always';
 
@@ -41,7 +41,7 @@ const CONCURRENCY = 16;
 /**
  * Rewrites small files, and files of other programs, in Delta commits that change no data. The caller must hold the
  * lock.
- * @throws PricelakeError `lake_invalid` if the new files have another number of rows, `disk_full` if the disk is full
+ * @throws PricelakeError `lake_invalid` if the new files have a different number of rows than the old ones
  */
 export async function compactLake(
   db: Database,
@@ -57,7 +57,7 @@ export async function compactLake(
   };
   const done: Compaction[] = [];
   for (const table of TABLE_NAMES) {
-    // Stopping is safe here: the tables compacted so far are committed, and the next sync updates lake.json.
+    // Stopping here is safe, because finished tables are committed, and the next sync updates lake.json.
     stop?.throwIfAborted();
     const state = await readTable(lake, table);
     const passes = await planPasses(lake, state, when, io, targetBytes);
@@ -91,12 +91,12 @@ async function planPasses(
   return [small, ...planRewrite(foreign, targetBytes)].filter((pass) => pass.length > 0);
 }
 
-/** Finds the files of other programs. Their columns or types may differ from the table's. */
+/** Finds the files that other programs wrote. The columns or types of such a file may differ from the table's. */
 async function findForeignFiles(lake: Lake, { table, files }: TableState): Promise<DataFile[]> {
   const foreign = files.filter((file) => !isSealed(file));
   await requireFiles(lake, table, foreign);
   const found = await runSideBySide(CONCURRENCY, foreign, async (file) => {
-    // Skips a damaged file, because the next command that reads the file reports it.
+    // Skips a file with a damaged footer, because the next command that reads the file reports the damage.
     const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
     // Takes the row count from the footer, because some programs don't write it to the log.
     return footer === undefined ? [] : [{ ...file, rows: footer.rows }];
@@ -142,7 +142,7 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
   );
 }
 
-/** Derived tables record the version of items from which they were computed. Updates it after items are compacted. */
+/** Updates the version of `items` that derived tables record as their source, because a compaction keeps all rows. */
 async function followItems(
   lake: Lake,
   { before, after }: { before: bigint; after: bigint },

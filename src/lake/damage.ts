@@ -12,8 +12,8 @@ const DAMAGE =
   /No files found that match the pattern|No magic bytes found|Cannot open file "[^"]*\.parquet|ZSTD Decompression|TProtocolException|\.parquet' too small/i;
 
 /**
- * Runs `work` under the lock, so that no other process adds or removes files. If `work` fails with an error that damage
- * may cause, compares the data files with the checksums in the logs, because a damaged file can cause any message.
+ * Runs `work`. If it fails with an error that a damaged file could cause, compares the data files with the checksums in
+ * the logs. The caller must hold the lock, so that no other process adds or removes files meanwhile.
  * @throws PricelakeError `lake_invalid` if a file is damaged; otherwise the error of `work`
  */
 export async function explainDamage<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
@@ -26,7 +26,7 @@ export async function explainDamage<T>(lakePath: string, work: () => Promise<T>)
   }
 }
 
-/** Converts a DuckDB error about a damaged data file to PricelakeError `lake_invalid`. Returns others unchanged. */
+/** Converts DuckDB's error about a damaged file to PricelakeError `lake_invalid`. Returns other errors unchanged. */
 export function nameDamage(lakePath: string, error: unknown): unknown {
   if (!mayBeDamage(error) || !DAMAGE.test(error.message)) return error;
   const [reason = ''] = error.message.split('\n', 1);
@@ -38,7 +38,7 @@ function mayBeDamage(error: unknown): error is Error {
   return !isOutOfMemory(error) && findFault(error) === undefined;
 }
 
-/** Describes the first data file that doesn't match its log. Ignores files that only the remote has. */
+/** Describes the first data file that doesn't match its log. Ignores files that exist only on the remote. */
 async function findDamage(lake: Lake): Promise<string | undefined> {
   const isPartial = (await readPartial(lake).catch(() => undefined)) !== undefined;
   for (const table of TABLE_NAMES) {

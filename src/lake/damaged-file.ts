@@ -5,7 +5,7 @@ import type { TableName } from '../tables/table.js';
 import { hashFile } from './data-file.js';
 
 /**
- * Compares files with their checksums. Called before rows are copied, because the copies get new checksums.
+ * Compares files with their checksums. Call it before copying rows, because the copies' new checksums hide damage.
  * @throws PricelakeError `lake_invalid` that names the first damaged file
  */
 export async function refuseDamagedFiles(lake: Lake, table: TableName, files: readonly KeptFile[]): Promise<void> {

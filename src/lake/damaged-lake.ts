@@ -9,14 +9,14 @@ import { explainSystemFault } from './system-faults.js';
 export interface RepairableLake {
   lake: Lake;
   damage: string | undefined;
-  /** True if this version doesn't support the lake's format. Only the downloaded responses are then read. */
+  /** True if this version of pricelake doesn't support the lake's format. It then reads only downloaded responses. */
   isOtherFormat: boolean;
 }
 
 /**
- * Opens a lake to which runs have downloaded data, even if its marker file is missing, damaged or of another format.
- * Writes nothing.
- * @throws PricelakeError `lake_invalid` in all other cases in which openLake throws this error
+ * Opens a lake for reading. Also opens a lake whose marker file is missing, damaged or of another format, if runs have
+ * downloaded data to it.
+ * @throws PricelakeError `lake_invalid` if no run has downloaded data to it and `openLake` throws this error
  */
 export async function openDamagedLake(path: string): Promise<RepairableLake> {
   const lake = locateLake(path);

@@ -6,10 +6,10 @@ import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
 import { readNumRecords } from './delta-actions.js';
 
-/** True if the log has the file's checksum. Other programs' files have none, and may lack columns. */
+/** True if the log has the file's checksum. A file written by another program has none, and may lack columns. */
 export const isSealed = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 !== undefined;
 
-/** True if the log records zero rows. A table without rows has one such file, in which readers find its columns. */
+/** True if the log records zero rows. A table without rows has one such file, so that readers can find its columns. */
 export function isEmptyFile({ stats }: Pick<DataFile, 'stats'>): boolean {
   return readNumRecords(stats) === 0;
 }
@@ -82,7 +82,7 @@ async function checkFooter(path: string, file: FileHandle, expected: Expectation
   expectEqual(path, 'codecs', found.codecs.join(), expected.rows === 0n ? '' : ZSTD);
 }
 
-/** The number of bytes to read from the end of a file. Most footers are shorter. */
+/** The number of bytes to read from the end of a file at first. Most footers are shorter. */
 const FOOTER_BYTES = 1 << 15;
 
 async function readFooter(path: string, file: FileHandle, size: number): Promise<FileMetaData> {

@@ -10,7 +10,7 @@ import { listDataFiles } from './list-files.js';
 
 const CONCURRENCY = 16;
 
-/** Deletes data files, given their paths within the table, and then empty partition folders. */
+/** Deletes data files, given their paths within the table, and then their folders if these are empty. */
 export async function deleteFiles(lake: Lake, table: TableName, paths: string[]): Promise<void> {
   const top = tablePath(lake, table);
   const outside = await findLinked(top, paths);
@@ -21,7 +21,7 @@ export async function deleteFiles(lake: Lake, table: TableName, paths: string[])
   }
 }
 
-/** Finds folders that symbolic links lead out of the table. Files in such folders aren't deleted. */
+/** Finds folders that are outside the table, because a symbolic link leads to them. Their files aren't deleted. */
 async function findLinked(top: string, paths: readonly string[]): Promise<Set<string>> {
   const folders = new Set(paths.map((path) => dirname(path)).filter((folder) => folder !== '.'));
   const linked = new Set<string>();

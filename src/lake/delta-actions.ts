@@ -33,7 +33,7 @@ interface AddAction {
   dataChange?: boolean | null;
 }
 
-/** Delta's `txn` action, which records the version that an application has reached. */
+/** The value of Delta's `txn` action, which records the version that an application has reached. */
 export interface Txn {
   version: bigint;
   lastUpdated: number;
@@ -46,7 +46,7 @@ export interface Action {
   txn?: { appId: string; version: number | bigint; lastUpdated?: number | bigint | null } | null;
   metaData?: MetaData | null;
   protocol?: Protocol | null;
-  /** Facts from the program that wrote the commit. The values may have any type. */
+  /** Facts that the writing program records about the commit. Another program's values may have any type. */
   commitInfo?: Partial<Record<'operation' | 'engineInfo' | 'timestamp' | 'runId', unknown>> | null;
 }
 
@@ -91,8 +91,8 @@ const statsSchema = z.object({ numRecords: z.int().min(0).optional() });
 /**
  * Parses an action and decodes its paths. A line with `txn` is parsed by a slower parser, which keeps 64-bit integers
  * exact.
- * @throws PricelakeError `lake_invalid` if a file is outside the table or its facts are impossible
- * @throws Error if the line isn't an action
+ * @throws PricelakeError `lake_invalid` if a field is missing, invalid or of the wrong type, or if a path leads outside
+ * the table; another Error if the line isn't JSON or the statistics are malformed
  */
 export function parseAction(line: string): Action {
   const parsed = JSON.parse(line) as Action | null;
@@ -183,8 +183,8 @@ export function writeTxn(appId: string, txn: Txn): string {
 }
 
 /**
- * Encodes a path as a URI for the log (Delta protocol, Add File and Remove File). If a name is already encoded on disk,
- * it is encoded again: `site=a%20b` becomes `site=a%2520b`.
+ * Encodes a path as a URI for the log (Delta protocol, Add File and Remove File). A file name that already contains `%`
+ * is encoded again, so `site=a%20b` becomes `site=a%2520b`.
  */
 export function encodeLogPath(path: string): string {
   return path
@@ -201,7 +201,7 @@ function decodeLogPath(path: string): string {
   throw new PricelakeError('lake_invalid', `the path ${quotePath(String(path))} ${fault}`);
 }
 
-/** A commit, and the program and operation that created it. */
+/** A commit's version, with the program and operation that created it. */
 export interface NamedCommit {
   version: bigint;
   /** The operation that commitInfo names, such as `DELETE` or `OPTIMIZE`. */
@@ -217,7 +217,7 @@ export function readName(version: bigint, actions: readonly Action[]): NamedComm
 
 const MAX_NAME = 60;
 
-/** Shortens untrusted text to one line of printable ASCII. Returns `unknown` for an empty text. */
+/** Converts untrusted text to one short line of printable ASCII. Returns `unknown` for an empty or missing text. */
 function cleanName(text: unknown): string {
   if (typeof text !== 'string' || text === '') return 'unknown';
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME);

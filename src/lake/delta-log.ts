@@ -29,22 +29,22 @@ export function findVersions(names: Iterable<string>, suffix: string): bigint[] 
 export const REBUILD_HINT = '`pricelake lake rebuild` rebuilds the tables from the saved raw data.';
 
 function explainDamage(what: string, cause?: unknown, facts: ErrorFacts = {}): PricelakeError {
-  // Quotes only messages of pricelake, because those of a parser don't help the user.
+  // Quotes only pricelake's own messages, because a parser's message doesn't help the user.
   const why = cause instanceof PricelakeError ? `: ${cause.message}` : '';
   return new PricelakeError('lake_invalid', what + why, { hint: REBUILD_HINT, ...facts }, { cause });
 }
 
-/** A replayed state, and the identity of the last log file read. It differs if another log replaces this one. */
+/** A replayed state, and the identity of the last log file read, which changes if the file is replaced. */
 interface Replay {
   state: LogState;
   end: string | undefined;
 }
 
-/** The replayed states of each lake's tables. Log entries never change, so later reads need only new entries. */
+/** The last replayed state of each table. Log entries never change, so a later read needs only the new entries. */
 const replays = new WeakMap<Lake, Map<TableName, Replay>>();
 
 export interface LogRange {
-  /** The version after which all commits are replayed, as far as the log still has them. */
+  /** Replays all commits after this version that the log still has, even if a newer checkpoint exists. */
   since?: bigint;
   /** The newest version to replay. The result is the table's state as of this version. */
   until?: bigint;
@@ -53,8 +53,8 @@ export interface LogRange {
 }
 
 /**
- * Replays a table's log from its newest checkpoint. Without a range, continues from the last state that this process
- * has read.
+ * Replays a table's log from its newest checkpoint. If no range is given, continues from the state that this process
+ * read last.
  * @throws PricelakeError `lake_invalid` if a version is missing or a line is damaged
  */
 export async function readLog(
@@ -79,7 +79,7 @@ export async function readLog(
   return state;
 }
 
-/** True if the log still contains the last file of this replay, and no newer checkpoint. */
+/** True if the log still contains the last file that was replayed, and no checkpoint that is newer than this file. */
 async function isPartOf(lake: Lake, names: string[], { state, end }: Replay): Promise<boolean> {
   const checkpoint = findVersions(names, 'checkpoint.parquet').at(-1) ?? -1n;
   return checkpoint <= state.version && end !== undefined && end === (await identifyEntry(lake, state));
@@ -103,7 +103,7 @@ function beginReplay(table: TableName, checkpoint: bigint | undefined): LogState
   };
 }
 
-/** Copies a state, so that a state that was returned earlier never changes. */
+/** Copies a state before more entries are applied, so that a state that was returned earlier never changes. */
 function copyState(state: LogState): LogState {
   const { files, tombstones, txn } = state;
   return {

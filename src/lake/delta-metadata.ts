@@ -7,22 +7,22 @@ import { compareColumns, describeDifference, hasDifference, writeDeltaSchema } f
 import type { LogState, MetaData } from './delta-actions.js';
 
 const HOUR_MS = 3_600_000;
-/** The table property for the number of hours for which replaced files are kept. It is absent for 0 hours. */
+/** The table property that records how many hours the table keeps replaced files. It is absent for 0 hours. */
 const RETENTION = 'pricelake.retentionHours';
 
-/** Returns the time for which a table keeps replaced files, in milliseconds. */
+/** Returns how long a table keeps replaced files, in milliseconds. */
 export function readRetentionMs(metaData: MetaData | undefined): number {
   return Number(metaData?.configuration[RETENTION] ?? 0) * HOUR_MS;
 }
 
-/** Returns the time for which a table keeps tombstones. It is at least an hour, to protect new commits from VACUUM. */
+/** Returns how long a table keeps records of removed files (tombstones), in ms. Delta's VACUUM uses the same time. */
 export function readTombstoneMs(metaData: MetaData | undefined): number {
   return Math.max(HOUR_MS, readRetentionMs(metaData));
 }
 
 /**
- * Returns the `metaData` action that a commit must contain; undefined if the current one is up to date. Columns and
- * partitioning can change only if the commit replaces all files.
+ * Returns the `metaData` action that a commit must contain, or undefined if the table's current one is up to date. The
+ * columns and the partitioning can change only if the commit replaces all files.
  * @throws PricelakeError `config` if files with another partitioning would remain, `lake_invalid` if files with other
  * columns would remain
  */
@@ -58,6 +58,7 @@ function planConfiguration(old: MetaData | undefined, retentionMs = readRetentio
   const { [RETENTION]: _before, ...others } = old?.configuration ?? {};
   return {
     ...others,
+    // With less than an hour, another program's VACUUM could delete the files of a commit in progress.
     'delta.deletedFileRetentionDuration': `interval ${Math.max(1, hours)} hours`,
     ...(hours === 0 ? {} : { [RETENTION]: String(hours) }),
   };

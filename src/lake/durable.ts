@@ -10,7 +10,7 @@ export async function writeDurably(lake: Lake, path: string, text: string): Prom
   await replaceFile(path, text, temporaryPath(lake, path));
 }
 
-/** Creates a file with all its text; returns false if the name exists. With `wx`, readers could see it empty. */
+/** Creates a file with all its text at once, so that no reader sees an empty file. Returns false if the name exists. */
 export async function createExclusively(lake: Lake, path: string, text: string): Promise<boolean> {
   const temporary = temporaryPath(lake, path);
   try {

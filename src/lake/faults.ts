@@ -21,7 +21,7 @@ export async function explainMemory<T>(doing: string, work: () => Promise<T>): P
   }
 }
 
-/** Returns the stable code of an error, including some errors of the system and of DuckDB, or else `unexpected`. */
+/** Returns the stable code of a pricelake error, and of some system and DuckDB errors. Otherwise, `unexpected`. */
 export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
   if (error instanceof PricelakeError) return error.code;
   if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';

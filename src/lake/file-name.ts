@@ -6,14 +6,13 @@ const LABEL_LENGTH = 120;
 /**
  * Returns the path of a data file within its table, such as `site_id-12.0198….parquet`. All files are in one folder,
  * because some readers ignore subfolders, and others infer a second column from folders named `column=value`. The label
- * helps only people and globs, because the log has the partition values.
+ * is only for people and globs. Delta readers take the partition values from the log.
  */
 export function nameDataFile(partitionValues: Record<string, string | null>, baseName: string): string {
   const label = shorten(Object.entries(partitionValues).map(labelValue).join('.'));
   return label === '' ? baseName : `${label}.${baseName}`;
 }
 
-/** Returns the label of a partition value. For null, it is only the column's name. */
 function labelValue([column, value]: [string, string | null]): string {
   return value === null ? column : `${column}-${encodeValue(value)}`;
 }

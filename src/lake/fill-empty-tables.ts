@@ -20,8 +20,8 @@ export interface Filling {
 }
 
 /**
- * Adds an empty file to each table without rows, so that plain Parquet readers find the table's columns. Returns the
- * tables that got a file. The commit that adds a table's first rows removes its empty file.
+ * Adds an empty file to each table that has no file, so that plain Parquet readers find the table's columns. Returns
+ * the tables that got a file. The commit that adds a table's first rows removes its empty file.
  */
 export async function fillEmptyTables(db: Database, lake: Lake, filling: Filling): Promise<TableName[]> {
   const filled: TableName[] = [];

@@ -16,9 +16,9 @@ interface GroupRow {
 }
 
 /**
- * Reads the statistics that DuckDB wrote into files. Returns them by path. Every column that has values gets bounds,
- * because otherwise readers may take it for all null and skip the file. Lists get no statistics, and NaN gets no
- * bounds.
+ * Reads the statistics that DuckDB wrote into files. Returns the statistics by file path. A text column for which
+ * DuckDB stored no bounds gets bounds from its rows, because some readers take a column without bounds for all null,
+ * and skip the file. Lists get no statistics.
  */
 export async function readStatistics(
   db: Database,
@@ -41,7 +41,7 @@ export async function readStatistics(
   return found;
 }
 
-/** Builds a query with a row for each row group and column. Aggregates for each type would take long to plan. */
+/** Builds a query that returns a row for each row group and column. SQL that combines them would take long to plan. */
 function writeFooterQuery({ columns }: TableSchema, paths: readonly string[]): string {
   const names = columns.flatMap(({ name, type }) => (type === 'VARCHAR[]' ? [] : [quoteLiteral(name)]));
   const files = paths.map((path) => quoteLiteral(escapeGlob(path)));
@@ -51,7 +51,7 @@ function writeFooterQuery({ columns }: TableSchema, paths: readonly string[]): s
     FROM parquet_metadata([${files.join(', ')}]) WHERE path_in_schema IN (${names.join(', ')})`;
 }
 
-/** Combines the row groups of each file: a column's smallest minimum and its largest maximum. */
+/** Combines the row groups of each file. Takes each column's smallest minimum, largest maximum and all its nulls. */
 function joinGroups(rows: readonly GroupRow[], types: ReadonlyMap<string, Column['type']>): Iterable<GroupRow> {
   const joined = new Map<string, GroupRow>();
   for (const row of rows) {
@@ -78,7 +78,7 @@ const bytesBelow: IsBelow = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from
 const timeBelow: IsBelow = (a, b) => (eraOf(a) === eraOf(b) ? a < b : eraOf(a) < eraOf(b));
 const eraOf = (text: string) => (/^-|\(BC\)/.test(text) ? -1 : /^\d{4}-/.test(text) ? 0 : 1);
 
-/** Compares values in DuckDB's format, by column type. */
+/** For each column type, a function that compares two values in DuckDB's text format. */
 const ORDERS: Readonly<Record<Column['type'], IsBelow>> = {
   BIGINT: (a, b) => BigInt(a) < BigInt(b),
   // All decimals have four digits after the point, so they can be compared as integers.

@@ -10,8 +10,8 @@ import type { Pointer } from './pointer.js';
 const REPAIRED_BY_COPY: readonly TableName[] = ['items', 'datasets', ...DERIVED_TABLES];
 
 /**
- * Finds commits of other programs that changed rows or columns since the version in lake.json and the last repair.
- * Ignores commits that keep all rows (OPTIMIZE, VACUUM).
+ * Finds commits by other programs that changed rows or columns. Ignores commits up to the version in lake.json, commits
+ * that a run has repaired, and commits that keep all rows (OPTIMIZE, VACUUM).
  */
 export async function findForeignChanges(
   lake: Lake,

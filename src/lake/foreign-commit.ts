@@ -9,18 +9,18 @@ const OURS = 'pricelake/';
 /** A commit by another program. */
 export interface ForeignCommit extends NamedCommit {
   table: TableName;
-  /** A description of the commit's change to rows or columns; undefined if it has changed neither. */
+  /** A description of the commit's change to rows or columns; undefined if the commit changed neither. */
   change: string | undefined;
 }
 
-/** Finds the commits of other programs after a version, in order, as far back as the log goes. */
+/** Finds the commits by other programs after the version `since`, in order, as far back as the log goes. */
 export async function findForeignCommits(lake: Lake, table: TableName, since: bigint): Promise<ForeignCommit[]> {
   const versions = findVersions(await listLog(lake, table), 'json').filter((version) => version > since);
   let isOurs = true;
   for (const version of versions)
     isOurs &&= isOursBy(readName(version, await readEntry(logPath(lake, table, version, 'json'))));
   if (isOurs) return [];
-  // Replays the log, because the table's state before a change is needed to describe it.
+  // Replays the log, because a change can only be described with the table's state before it.
   const found: ForeignCommit[] = [];
   const onCommit = (before: LogState, version: bigint, actions: readonly Action[]) => {
     const name = readName(version, actions);

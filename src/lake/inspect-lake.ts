@@ -32,7 +32,7 @@ export async function inspectLake(lake: Lake): Promise<Inspection> {
   return { pointer, states, damaged, pointerDamage: read.damage };
 }
 
-/** Returns the inspection of a lake that has another format: no table is readable. */
+/** Returns the inspection of a lake of an unsupported format, in which no table is readable. */
 export function inspectNothing(why: string): Inspection {
   const damaged = new Map(TABLE_NAMES.map((table) => [table, why]));
   return { pointer: undefined, states: new Map(), damaged, pointerDamage: undefined };
@@ -44,8 +44,7 @@ async function findFault(lake: Lake, state: TableState, pointer: Pointer | undef
   if (changes === undefined) return damage;
   const [change] = changes;
   if (change !== undefined) return `${tablePath(lake, table)}: ${nameCommit(change)} ${change.change}`;
-  // Readers don't need entries older than a checkpoint, but `verify` does. If one is damaged, the rebuild starts a new
-  // log.
+  // Also checks entries before a checkpoint, which only `verify` reads. If one is damaged, a rebuild starts a new log.
   const log = await tryRead(() => readEntries(lake, table));
   if (log.damage !== undefined) return log.damage;
   return explainBehind(lake, { table, version, paths: files.map(({ path }) => path) }, pointer);

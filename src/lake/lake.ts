@@ -12,7 +12,7 @@ import { writeDurably } from './durable.js';
 /** Names that operating systems create in folders that are otherwise empty. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 
-/** The version of the lake format. Raise it if older lakes can't be read anymore; `rebuild` recreates their tables. */
+/** The version of the lake format. Raise it if this code can't read older lakes; `rebuild` recreates their tables. */
 const FORMAT_VERSION = 3;
 /** The text of the marker file, `_pricelake/format.json`. */
 export const MARKER = `{"format":"pricelake","version":${FORMAT_VERSION}}\n`;
@@ -68,7 +68,7 @@ export async function writeMarker(lake: Lake): Promise<void> {
 }
 
 /**
- * Returns the lake at `path`, which needn't exist yet. Writes nothing.
+ * Returns the lake at `path`, even if the folder doesn't exist yet. Writes nothing.
  * @throws PricelakeError `lake_invalid` if the folder has other contents or another format version
  */
 export async function findLake(path: string): Promise<Lake> {
@@ -78,7 +78,7 @@ export async function findLake(path: string): Promise<Lake> {
   return lake;
 }
 
-/** Returns undefined if nothing was downloaded to this folder and the marker is missing. */
+/** Reads the marker file. Returns undefined if it is missing and no run has downloaded data to this folder. */
 async function readMarker(lake: Lake): Promise<unknown> {
   const path = privatePath(lake, 'format.json');
   try {
@@ -99,7 +99,7 @@ export async function hasLandings(lake: Lake): Promise<boolean> {
   return entries.some(({ name }) => /^\d{6,}-/.test(name));
 }
 
-/** Throws if a folder without a marker has contents, other than those that an interrupted creation leaves. */
+/** Throws if a folder without a marker contains anything that neither the system nor an interrupted creation leaves. */
 async function refuseOtherFolder(lake: Lake): Promise<void> {
   const info = await stat(lake.root).catch(ignoreMissing);
   if (info === undefined) return;

@@ -5,7 +5,7 @@ import type { Lake } from '../tables/layout.js';
 import { readChain, STALE_MS } from './lock.js';
 import { isAlive } from './process-identity.js';
 
-/** The facts that this process can find out about the holder of a lake's lock. */
+/** The holder of a lake's lock, as far as another process can observe it. */
 export interface LockState {
   pid: number;
   host: string;

@@ -33,16 +33,16 @@ export const ownerSchema = z.object({
 });
 type Owner = z.infer<typeof ownerSchema>;
 
-/** A holder whose process can't be observed is considered dead if it doesn't renew the lock for this long, in ms. */
+/** A holder whose process can't be observed counts as dead if it hasn't renewed the lock for this many milliseconds. */
 export const STALE_MS = 60_000;
 const INTERVAL_MS = 10_000;
 
 export interface LakeLock {
   /** Aborts when another process has taken over the lock. This process must then stop writing. */
   lost: AbortSignal;
-  /** A folder that no other process uses. If a suspended process resumes, it can't change its successor's files. */
+  /** A folder that only this holder uses. If a suspended process resumes, it can't change its successor's files. */
   workFolder: string;
-  /** Runs `work`. @throws PricelakeError `lake_locked` in place of its error if the lock was lost meanwhile */
+  /** Runs `work`. @throws PricelakeError `lake_locked` instead of the error of `work` if the lock was lost meanwhile */
   explainLoss<T>(work: () => Promise<T>): Promise<T>;
   release(): Promise<void>;
 }
@@ -83,7 +83,7 @@ function lockPath(lake: Lake): string {
   return privatePath(lake, 'lock');
 }
 
-/** Returns the path of the file that names the successor of this holder. Only one process can create the file. */
+/** Returns the path of the file that names the successor of the holder with this token. One process can create it. */
 function successionPath(lake: Lake, token: string): string {
   return privatePath(lake, `lock.after.${token}`);
 }
@@ -104,9 +104,9 @@ async function acquire(lake: Lake, mine: string, owner: Owner, io: Io): Promise<
 }
 
 /**
- * Takes over the lock of a dead holder. Returns false if another process was faster: the succession file can be created
- * only once. It is deleted after the lock has been replaced. If a late process creates it again, it finds that its file
- * isn't in the chain of successors, and gives up.
+ * Takes over the lock of a dead holder. Returns false if another process was faster, because only one process can
+ * create the succession file. The file is deleted after the lock has been replaced. If a late process then creates the
+ * file again, the process finds that the file isn't in the chain of successors, and gives up.
  */
 async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Promise<boolean> {
   const succession = successionPath(lake, dead.token);
@@ -124,12 +124,11 @@ async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Pro
 }
 
 /**
- * Copies each file that the previous holder may have open, and puts the copy in its place. If that process was only
- * suspended, it writes to files that are no longer used, until it finds that it has lost the lock.
+ * Replaces each file that the previous holder may have open with a copy. If the previous holder was only suspended, it
+ * then writes to files that nobody uses, until it finds that it has lost the lock.
  */
 async function detachFiles(lake: Lake): Promise<void> {
   const runs = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];
-  // Only the newest run can be unfinished.
   const newest = runs.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)).at(-1);
   for (const parts of [['backfill'], ...(newest === undefined ? [] : [['landing', newest]])]) {
     const files = await listFilesBelow(privatePath(lake, ...parts));
@@ -176,7 +175,7 @@ function parseOwner(path: string, text: string): Owner {
   }
 }
 
-/** True if the holder is alive. Ages are differences of file times, so the hosts' clocks don't matter. */
+/** True if the holder is alive. Compares the times of two files in the lake, so the hosts' clocks don't matter. */
 async function isHolding(mine: string, { path, owner }: Link): Promise<boolean> {
   const alive = isAlive(owner);
   if (alive !== undefined) return alive;
@@ -217,7 +216,7 @@ export function startHeartbeat(
     await look();
     if (!lost.signal.aborted) await file.write(text, 0);
   };
-  // A renewal may fail, for example if the file system is away. This isn't fatal, because the next one may succeed.
+  // A failed renewal isn't fatal, for example if a network file system is unavailable, because the next may succeed.
   const timer = setInterval(() => {
     beating = beat().catch((error: unknown) => io.log('warn', 'lake.heartbeat_missed', { error: String(error) }));
   }, intervalMs);
@@ -256,7 +255,7 @@ async function isOurs(path: string, file: FileHandle): Promise<boolean> {
   return current !== undefined && current.ino === own.ino && current.dev === own.dev;
 }
 
-/** Deletes temporary lock files that belong to processes which ended before they got the lock. */
+/** Deletes temporary lock files older than a minute. They were left by processes that ended before getting the lock. */
 export async function clearLockLeftovers(lake: Lake): Promise<void> {
   const now = Date.now();
   for (const name of await readdir(privatePath(lake))) {

@@ -13,7 +13,7 @@ import { openSession } from './session.js';
 import { dropRebuild, finishSwap } from './swap-lake.js';
 import { explainSystemFault } from './system-faults.js';
 
-/** A lake to which only this process can write, and a database. */
+/** A lake to which only this process can write, with a database to query it. */
 export interface LockedLake {
   lake: Lake;
   db: Database;
@@ -24,8 +24,8 @@ export interface LockedLake {
 /**
  * Locks a lake, cleans up after a crash, runs `work`, and unlocks the lake.
  * @param memory DuckDB's memory limit in bytes
- * @throws PricelakeError `lake_invalid` if there is no lake, or if it has another format or another program has changed
- * it; `lake_locked` if another process holds the lock
+ * @throws PricelakeError `lake_invalid` if there is no lake, if its format isn't supported, or if another program has
+ * changed its tables; `lake_locked` if another process holds the lock
  */
 export function withLockedLake<T>(
   lakePath: string,
@@ -46,7 +46,7 @@ export function withLockedLake<T>(
   });
 }
 
-/** Locks an open lake, runs `prepare`, then `work` with a database, and unlocks the lake. */
+/** Locks an open lake, finishes an interrupted swap, runs `prepare` and `work`, and unlocks the lake. */
 export async function holdLake<T>(
   lake: Lake,
   io: Io,

@@ -8,10 +8,10 @@ export interface LogEntry {
   version: bigint;
   /** The time of the commit, in milliseconds since 1970; undefined if another program didn't record it. */
   at: number | undefined;
-  /** The run that wrote the commit, and the run's number. A compaction, which only moves rows, has no number. */
+  /** The id and number of the run that wrote the commit. The commit of a compaction has no run number. */
   runId: string | undefined;
   runNumber: bigint | undefined;
-  /** `SYNC`, `OPTIMIZE` or `REBUILD`, or the operation of another program. */
+  /** `SYNC`, `OPTIMIZE` or `REBUILD`, or another operation in a commit by another program. */
   operation: string;
   isOurs: boolean;
   /** False if the commit only moved rows to other files. */
@@ -22,7 +22,7 @@ export interface LogEntry {
 }
 
 /**
- * Yields the commits of a table, newest first, as far back as its log goes. Reads a commit only when it is requested.
+ * Yields the commits of a table, newest first, as far back as its log goes. Reads each entry only when it is needed.
  * @throws PricelakeError `lake_invalid` if a commit is damaged
  */
 export async function* readEntriesBackwards(lake: Lake, table: TableName): AsyncGenerator<LogEntry> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The field of commitInfo that has the SHA-256 of the entry without this field. Other readers ignore it. */
+/** The field of commitInfo for the SHA-256 of the log entry without this field. Other Delta readers ignore it. */
 export const SEAL = 'pricelake.entrySha256';
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -11,7 +11,7 @@ export function sealEntry(commitInfo: object, actions: readonly string[]): strin
   return join({ ...commitInfo, [SEAL]: hash(join(commitInfo, actions)) }, actions);
 }
 
-/** Matches the checksum in the text, not in parsed JSON, because a changed character may make the JSON invalid. */
+/** Matches the checksum in the raw text, because the JSON can't be parsed if a damaged character makes it invalid. */
 const SEALED = new RegExp(`^[^\\n]*(,"${SEAL}":"([^"]*)")`);
 const OURS = /^[^\n]*"engineInfo":"pricelake\//;
 

@@ -10,10 +10,10 @@ import { writeDurably } from './durable.js';
 const partialSchema = z.strictObject({ remote: z.string() });
 type Partial = z.infer<typeof partialSchema>;
 
-/** The path of this marker. While it exists, a missing data file doesn't count as damage. */
+/** The path of the file that marks a folder as partial. While it exists, missing data files don't count as damage. */
 const markerPath = (lake: Lake) => privatePath(lake, 'partial.json');
 
-/** Reads the marker. Returns undefined if there is none. @throws PricelakeError `lake_invalid` if it is damaged */
+/** Reads the marker of a partial folder. Returns undefined if there is none. @throws `lake_invalid` if it is damaged */
 export async function readPartial(lake: Lake): Promise<Partial | undefined> {
   const file = markerPath(lake);
   const hint = 'Move it away, then run `pricelake lake restore` to fetch the data files that the folder lacks.';
@@ -31,14 +31,14 @@ export async function markPartial(lake: Lake, partial: Partial): Promise<void> {
   await writeDurably(lake, markerPath(lake), `${JSON.stringify(partial)}\n`);
 }
 
-/** Removes the marker. Call it when all data files of all tables are present. */
+/** Removes the marker of a partial folder. Call it when all data files of all tables are present. */
 export async function unmarkPartial(lake: Lake): Promise<void> {
   await rm(markerPath(lake), { force: true });
 }
 
 /**
- * Ensures that data files can be read. In a run, downloads those that are only on the remote.
- * @throws PricelakeError `lake_invalid` if a file is only on the remote, and there is no run that could download it
+ * Ensures that data files can be read. In a run, downloads the files that exist only on the remote.
+ * @throws PricelakeError `lake_invalid` if a file exists only on the remote and the caller isn't a run
  */
 export async function requireFiles(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<void> {
   const partial = await readPartial(lake);

@@ -4,12 +4,12 @@ import { PricelakeError } from '../io/errors.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import type { TableSchema } from '../tables/schemas.js';
 
-/** Returns the name of a column by which DuckDB partitions files. It occurs only in names of staging folders. */
+/** Returns the name of a column by which DuckDB partitions files. It appears only in the paths of staged files. */
 export const partitionKey = (index: number) => `partition_${index}`;
 
 /**
- * Adds columns for partitioning to a query. Text is partitioned by its hash, because it may be too long for a folder
- * name, and because DuckDB reads some texts as null.
+ * Adds columns to a query by which DuckDB partitions its rows. Partitions text by its hash, because a text may be too
+ * long for a folder name, and because DuckDB reads some texts as null.
  */
 export function addPartitionKeys(schema: TableSchema, partitionBy: string[], select: string): string {
   if (partitionBy.length === 0) return select;
@@ -20,7 +20,7 @@ export function addPartitionKeys(schema: TableSchema, partitionBy: string[], sel
   return `SELECT *, ${keys.join(', ')} FROM (${select}\n)`;
 }
 
-/** Maps a text's hash to the text. DuckDB's statistics don't suffice, because they truncate text at 256 bytes. */
+/** Maps a hash to its text. DuckDB's statistics can't provide the text, because they truncate it at 256 bytes. */
 export type PartitionTexts = ReadonlyMap<string, string>;
 
 export function hashPartitionTexts(
@@ -63,14 +63,14 @@ function isText(schema: TableSchema, name: string): boolean {
 }
 
 /**
- * Matches texts that some reader would take for null: Delta the empty text, Polars the folder name for null, and DuckDB
- * any spelling of NULL.
+ * Matches texts that some readers take for null. Delta readers take an empty text for null, Polars takes the folder
+ * name that stands for null, and DuckDB takes any spelling of NULL.
  */
 const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
 
 /**
- * Formats a partition value for Delta's log (Delta protocol, Partition Value Serialization): as DuckDB prints it, but
- * times as ISO 8601.
+ * Formats a partition value for Delta's log (Delta protocol, Partition Value Serialization). Times get the format of
+ * ISO 8601. Other values keep DuckDB's format.
  * @throws PricelakeError `config` if some readers would take the text for null
  */
 function writePartitionValue(schema: TableSchema, column: string, text: string): string {

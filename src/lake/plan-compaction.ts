@@ -7,8 +7,8 @@ import { groupFiles } from './table-change.js';
 export const MANY_FILES = 16;
 
 /**
- * Chooses the small files to merge in each partition. Merges those in the current day's partition only if there are
- * many, because more rows will be added to it.
+ * Chooses the small files to merge in each partition. If the partition is the current day, merges its files only if it
+ * has many, because later runs will add more rows to it.
  */
 export function planCompaction(
   schema: TableSchema,
@@ -52,7 +52,7 @@ function groupSmallFiles(files: readonly DataFile[], targetBytes: number): DataF
   return groupFiles(files.filter(({ bytes }) => bytes < targetBytes / 2));
 }
 
-/** Takes the smallest files, up to the target size. The next compaction takes the others. */
+/** Takes the smallest files up to the target size, but at least `least` files. A later pass takes the other files. */
 function takeUpToTarget(group: DataFile[], targetBytes: number, least = 2): DataFile[] {
   const taken: DataFile[] = [];
   let bytes = 0;

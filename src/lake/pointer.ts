@@ -81,7 +81,7 @@ interface Logged {
   paths: Iterable<string>;
 }
 
-/** Describes how a log is older than lake.json, or which files it lacks. Returns undefined if the two agree. */
+/** Describes why a log doesn't match lake.json. Returns undefined if it matches, or if the log is newer. */
 export function explainBehind(lake: Lake, logged: Logged, pointer: Pointer | undefined): string | undefined {
   const published = pointer?.tables[logged.table];
   if (published === undefined || published.version < logged.version) return undefined;

@@ -27,7 +27,7 @@ export function isAlive(other: ProcessIdentity, proc = PROC): boolean | undefine
   if (other.host !== hostname() || other.place !== identifyPlace(proc)) return undefined;
   const start = readStart(proc, other.pid);
   if (start !== undefined) return start.state !== 'Z' && start.ticks === other.startedAt;
-  // If /proc hides the process, a signal shows only that some process has this id. It may be a later one.
+  // If /proc hides the process, a signal shows only that some process has this id. It may be a later process.
   if (!canSignal(other.pid)) return false;
   return other.startedAt === '' ? true : undefined;
 }

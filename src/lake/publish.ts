@@ -21,8 +21,8 @@ export interface Publication {
 }
 
 /**
- * Writes `catalog.sql`, `ATTRIBUTION.md` and then `lake.json`, based on the tables' logs. The same state and run result
- * in the same bytes. Doesn't rewrite unchanged files.
+ * Writes `ATTRIBUTION.md`, `catalog.sql` and then `lake.json`, based on the tables' logs. If it is called again for the
+ * same run and the same tables, it changes no file.
  */
 export async function publishPointer(lake: Lake, publication: Publication): Promise<void> {
   await writeCredits(lake, publication.attributions);
@@ -36,7 +36,7 @@ type RunFacts = Omit<Publication, 'attributions'>;
 
 async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | undefined): Promise<void> {
   const states = await readStates(lake);
-  // Throws for commits by other programs before lake.json is written, because lake.json vouches for the versions in it.
+  // Refuses other programs' changes before writing lake.json, because later commands trust the versions in lake.json.
   refuseForeignChanges(lake, await findForeignChanges(lake, states, before));
   await refreshCatalog(lake, states);
   await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(facts, states));

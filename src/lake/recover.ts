@@ -11,8 +11,8 @@ import { clearLockLeftovers } from './lock.js';
 import { explainBehind, readPointer } from './pointer.js';
 
 /**
- * Cleans up after a crash. Deletes staged and temporary files, and data files that no version needs, but keeps
- * downloaded files. The caller must hold the lock. Running it again does no harm.
+ * Cleans up after a crash. Deletes staged and temporary files, and data files that neither the table nor an older
+ * version needs. Keeps downloaded files. The caller must hold the lock. Running it again does no harm.
  * @throws PricelakeError `lake_invalid`, before deleting anything, if a log is damaged or older than `lake.json`
  */
 export async function recoverLake(lake: Lake, io: Io): Promise<void> {

@@ -31,7 +31,7 @@ export interface SliceForm extends FileForm {
 /** The number of rows in each row group. Smaller groups hardly help readers, and make footers longer. */
 export const GROUP_ROWS = 8192;
 
-/** The compression level. Files are as small as with DuckDB's default level, 3, but need a third less CPU time. */
+/** The compression level. Files are as small as with DuckDB's default, level 3, but need a third less CPU time. */
 const ZSTD_LEVEL = 1;
 
 /** Throws if a query's columns or their order differ from the contract. @throws PricelakeError `lake_invalid` */
@@ -70,7 +70,7 @@ export async function sealFile({ columns }: TableSchema, file: StagedFile): Prom
 
 function writeCopy(schema: TableSchema, form: SliceForm, select: string): string {
   const { partitionBy, folder, targetBytes = TARGET_BYTES, keepsEmpty } = form;
-  // DuckDB can't split a partition's rows into files of a given size.
+  // Sets a file size only for unpartitioned tables, because DuckDB can't split a partition into files of a given size.
   const layout =
     partitionBy.length > 0
       ? `PARTITION_BY (${partitionBy.map((_, index) => partitionKey(index)).join(', ')}), WRITE_PARTITION_COLUMNS false`

@@ -5,15 +5,15 @@ import type { Column, TableSchema } from '../tables/schemas.js';
 import { hashPartitionTexts, type PartitionTexts } from './partition-value.js';
 
 /**
- * The maximum number of rows to write in one COPY, unless more rows have the same value. DuckDB buffers up to one row
- * group for each partition. With slices, memory use stays constant, however many rows are written.
+ * The maximum number of rows to write in one COPY, unless more rows have the same value. Memory use then doesn't depend
+ * on the number of rows in a table, although DuckDB buffers up to a row group for each partition.
  */
 export const SLICE_ROWS = 150_000;
 /** The target size of files in bytes. A file of less than half this size counts as small. */
 export const TARGET_BYTES = 128 * 1024 * 1024;
 /**
- * The maximum number of partitions in one COPY. DuckDB needs a megabyte for each, and several COPYs run at once. Such
- * slices also reduce the CPU time for a first copy of 400 websites.
+ * The maximum number of partitions in one COPY. DuckDB needs a megabyte for each partition, and several COPY statements
+ * run at once. The limit also reduces the CPU time for a first copy of 400 websites.
  */
 const SLICE_PARTITIONS = 64;
 
@@ -34,7 +34,7 @@ interface StagePlan {
   slices: (string | undefined)[];
 }
 
-/** Plans slices, so that the memory use of a COPY depends neither on the number of rows nor on that of partitions. */
+/** Divides rows into slices, so that the memory use of a COPY doesn't depend on the number of rows or partitions. */
 export async function planStage(
   db: Database,
   schema: TableSchema,
@@ -154,7 +154,7 @@ function writePredicate(columns: readonly Column[], group: readonly ValueCount[]
   const names = columns.map(({ name }) => quoteIdentifier(name));
   const range = writeRange(names[0] ?? '', group);
   if (columns.length === 1) return range;
-  // A comparison of rows treats nulls as equal, unlike `=` on values.
+  // Compares whole rows, because DuckDB treats nulls in rows as equal, unlike `=` on single values.
   const row = ({ values }: ValueCount) =>
     `row(${columns.map(({ type }, i) => writeValue(type, values[i])).join(', ')})`;
   return `(${range}) AND row(${names.join(', ')}) IN (${group.map(row).join(', ')})`;

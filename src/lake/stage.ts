@@ -21,7 +21,7 @@ export interface Stage extends Parting, FileForm {
 
 const CONCURRENCY = 8;
 
-/** The files that were written. `sealed` resolves to them with checksums, once all are synced and read back. */
+/** The files that were written. `sealed` resolves to these files with checksums once all are synced and read back. */
 export interface WrittenFiles {
   files: StagedFile[];
   sealed: Promise<StagedFile[]>;
@@ -29,7 +29,7 @@ export interface WrittenFiles {
 
 /**
  * Writes the rows of `select` as Parquet files under `_pricelake/staging/<runId>/<table>/`, for `commitTable`. Syncs
- * the files and reads them back. Doesn't cast values. Writes no file if there are no rows.
+ * the files and reads them back. Doesn't cast values. If there are no rows, writes no file unless `keepsEmpty` is true.
  * @throws PricelakeError `lake_invalid` if the columns differ from the table's or a file fails its check, `config` if a
  * partition value can't be stored
  */

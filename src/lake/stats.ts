@@ -8,8 +8,8 @@ const PREFIX_LENGTH = 32;
 export const BOUND_LENGTH = PREFIX_LENGTH + 1;
 
 /**
- * Builds a file's statistics as JSON for Delta's log (Delta protocol, Per-file Statistics). Copies numbers digit by
- * digit, so ids above 2^53 stay exact. Bounds are never tighter than the data. Omits partition columns.
+ * Builds a file's statistics as JSON for Delta's log (Delta protocol, Per-file Statistics). Copies the digits of
+ * integers and decimals, so ids above 2^53 stay exact. Bounds always include all values. Omits partition columns.
  */
 export function writeStats(
   schema: TableSchema,
@@ -74,7 +74,7 @@ function writeText(text: string, side: 'min' | 'max'): string | undefined {
   return side === 'min' ? JSON.stringify(prefix.join('')) : writeRaised(prefix);
 }
 
-/** Returns the smallest text of this length that is greater than all texts with this prefix, if there is one. */
+/** Returns a text of at most this length that is greater than all texts with this prefix, or undefined without one. */
 function writeRaised(prefix: string[]): string | undefined {
   const kept = [...prefix];
   for (let point = kept.pop(); point !== undefined; point = kept.pop()) {

@@ -15,7 +15,7 @@ export function rebuildPath(lake: Lake): string {
   return privatePath(lake, 'rebuild');
 }
 
-/** Returns the path of a file that exists during a swap. It lists the new lake's tables. */
+/** Returns the path of a file that exists only during a swap. It lists the tables of the rebuilt lake. */
 function orderPath(lake: Lake): string {
   return privatePath(lake, 'swap.json');
 }
@@ -26,12 +26,12 @@ export async function swapLake(lake: Lake): Promise<void> {
   const tables: TableName[] = [];
   for (const table of TABLE_NAMES) if (await exists(tablePath(rebuilt, table))) tables.push(table);
   await makeFolder(privatePath(lake, 'tmp'));
-  // THE COMMIT POINT: from here on, each command that writes to the lake first finishes the swap.
+  // THE COMMIT POINT: once this file exists, the next command that locks the lake finishes the swap first.
   await writeDurably(lake, orderPath(lake), `${JSON.stringify({ tables })}\n`);
   await finishSwap(lake);
 }
 
-/** Finishes an interrupted swap. Returns false if there is none. The caller must hold the lock. */
+/** Finishes an interrupted swap. Returns false if no swap was interrupted. The caller must hold the lock. */
 export async function finishSwap(lake: Lake): Promise<boolean> {
   const text = await readFile(orderPath(lake), 'utf8').catch(ignoreMissing);
   if (text === undefined) return false;
@@ -60,7 +60,7 @@ export async function finishSwap(lake: Lake): Promise<boolean> {
   return true;
 }
 
-/** Finishes an interrupted swap of a complete rebuild. Deletes an incomplete one. The caller must hold the lock. */
+/** Finishes an interrupted swap. Deletes a rebuild that hasn't reached the swap. The caller must hold the lock. */
 export async function settleRebuild(lake: Lake): Promise<void> {
   await finishSwap(lake);
   await dropRebuild(lake);

@@ -1,6 +1,6 @@
 import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
 
-/** A fault of the machine that ends any run. `texts` matches DuckDB's messages, which lack the system's error code. */
+/** A machine fault that ends any run. `texts` matches DuckDB's messages, because DuckDB's errors lack a system code. */
 interface SystemFault {
   code: ErrorCode;
   systemCodes: readonly string[];
@@ -13,7 +13,7 @@ const FAULTS: readonly SystemFault[] = [
   {
     code: 'disk_full',
     systemCodes: ['ENOSPC', 'EDQUOT'],
-    // DuckDB limits its temporary files to nearly all of the free space.
+    // DuckDB reports that its temporary files reached their limit, which is nearly all of the free space.
     texts: /no space left on device|disk quota exceeded|max_temp_directory_size/i,
     what: 'no space left on the disk; published data is unaffected',
     hint: 'Free some space or move the lake to a larger disk, then run the same command again. Nothing is lost.',
@@ -34,9 +34,9 @@ const FAULTS: readonly SystemFault[] = [
   },
 ];
 
-/** Returns the fault of the machine that caused an error, or undefined if another cause did. */
+/** Returns the machine fault that caused an error, or undefined if the error has another cause. */
 export function findFault(error: unknown): SystemFault | undefined {
-  // The code of a PricelakeError is right, with one exception: a connection may fail because too many files are open.
+  // A PricelakeError already has the right code, unless a connection failed because too many files are open.
   if (error instanceof PricelakeError) {
     const isOutOfFiles = error.code === 'unavailable' && hasSystemCode(error.cause, 'EMFILE', 'ENFILE');
     return isOutOfFiles ? FAULTS.find(({ code }) => code === 'open_files') : undefined;

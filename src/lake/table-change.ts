@@ -10,7 +10,7 @@ export interface TableChange {
   /** The rows to add, with the table's columns; undefined if there are none. */
   readonly rows: Sql | undefined;
   readonly remove: readonly DataFile[];
-  /** Rows that a second commit removes. It follows the commits of the next step's tables. */
+  /** Rows that the first commit still contains, and that a second commit removes (see COMMIT_STEPS in table.ts). */
   readonly leaving?: Sql | undefined;
   /** The maximum number of rows, if known. If it is small, the rows are written in one statement. */
   readonly maxRows?: bigint | undefined;
@@ -30,7 +30,7 @@ export interface Replacement {
   key: string;
   /** The keys of the rows to remove, without duplicates. */
   gone: Relation;
-  /** Rows whose `filename` column names the files that contain rows to remove. By default, the table is searched. */
+  /** Rows with a column `filename`: the files that contain rows to remove. If undefined, all files are searched. */
   places?: Sql;
   added: Sql;
   /** The maximum number of rows to add, if known. */
@@ -39,7 +39,7 @@ export interface Replacement {
   fillsSmall?: boolean;
 }
 
-/** New rows are merged into a file of less than this size. A larger file stays, and a new file is added. */
+/** New rows are merged into a partition's smallest file if it is smaller than this. Otherwise, they get a new file. */
 const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Plans a change that replaces rows. It rewrites the files that contain rows to remove. */

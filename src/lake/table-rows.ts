@@ -12,7 +12,7 @@ const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_ite
 /** Above this number of files, DuckDB doesn't cache the files' footers, because each footer needs 50 kB of RAM. */
 export const MANY_FILES = 2_000;
 
-/** Up to this size, it is faster to read a table once than to plan each statement over its files. */
+/** Up to this size, reading a table once into RAM is faster than planning each statement over the table's files. */
 const FEW_BYTES = 16 * 1024 * 1024;
 
 type VersionFile = DataFile | StagedFile;
@@ -26,7 +26,7 @@ export class TableRows {
   readonly #graph: RelationGraph;
   readonly #lake: Lake;
   readonly #version: Version;
-  /** The rows in RAM, each with its file; undefined if the rows aren't kept in RAM. */
+  /** The rows in RAM, with the column `filename`; undefined if the rows aren't kept in RAM. */
   readonly #kept: Relation | undefined;
 
   private constructor(graph: RelationGraph, lake: Lake, version: Version, kept: Relation | undefined) {
@@ -69,7 +69,7 @@ export class TableRows {
     return new TableRows(this.#graph, this.#lake, version, kept);
   }
 
-  /** Returns a relation of some files' rows. With `places`, its column `filename` has the file of each row. */
+  /** Returns SQL for the rows of some files. With `places`, the column `filename` has the path of each row's file. */
   ofFiles(files: readonly VersionFile[], { places = false } = {}): Sql {
     if (this.#kept === undefined || files.length === 0) {
       return readFiles(this.#lake, this.#version, files, places);
@@ -89,7 +89,7 @@ export class TableRows {
     return placeOf(this.#lake, this.table, file);
   }
 
-  /** Returns the files that a relation's column `filename` names. */
+  /** Returns the files whose paths appear in the column `filename` of these rows. */
   async listFiles(rows: Sql | Relation): Promise<VersionFile[]> {
     if (this.files.length === 0) return [];
     const found = await this.#graph.rows(sql`SELECT DISTINCT filename FROM ${rows}`);

@@ -1,6 +1,6 @@
 import type { Applied, CopiedDatasets } from '../tables/table.js';
 
-/** Delta's `txn` actions: int64 versions by application id. A commit contains each action that it makes true. */
+/** The newest `txn` action of each application id in a Delta log. Its version is a 64-bit integer. */
 type Txn = ReadonlyMap<string, { version: bigint }>;
 
 /** The application ids of the recorded values. They must not change, because existing lakes contain them. */
@@ -20,7 +20,7 @@ const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
 /** The application id under which a commit records the number of its run. */
 export const RUN_APP_ID = APP_IDS.run;
 
-/** The application id for the number of listed datasets; 0 or absent if all readable datasets are copied. */
+/** The application id for the number of datasets that the pipeline lists; 0 or absent if all datasets are copied. */
 const LISTED = 'pricelake.datasets';
 /** The prefix of a dataset's application id. The version is 1 if the dataset is copied, 0 if it no longer is. */
 const DATASET = 'pricelake.dataset.';
@@ -48,7 +48,7 @@ function decodeDatasets(txn: Txn): CopiedDatasets {
   return { isList: (txn.get(LISTED)?.version ?? 0n) > 0n, ids: ids.sort((a, b) => (a < b ? -1 : 1)) };
 }
 
-/** Returns the `txn` versions of values that differ from the current ones, by application id. */
+/** Returns the `txn` actions for values that differ from the current ones, as pairs of application id and version. */
 export function encodeApplied({ datasets, ...others }: Partial<Applied>, before: Txn): [string, bigint][] {
   const standing = decodeApplied(before);
   const entries =

@@ -8,14 +8,13 @@ import { requireFiles } from './partial.js';
 import { readTable } from './read.js';
 import { MANY_FILES } from './table-rows.js';
 
-/** Creates views of the published tables for SQL that users write. */
 export async function createTableViews(
   db: Database,
   lake: Lake,
   tables: readonly TableName[] = TABLE_NAMES,
   read: (table: TableName) => Promise<TableState> = (table) => readTable(lake, table),
 ): Promise<void> {
-  // Reads one table after another. If the process is killed, the files downloaded so far are kept.
+  // Opens one table after another, so that files downloaded for finished tables are kept if the process is killed.
   for (const table of tables) await createView(db, lake, await read(table), table);
 }
 
