@@ -63,10 +63,7 @@ export function estimateWithWings(pipeline: Pipeline, io: Io, options: EstimateO
   return estimateRun(pipeline, io, { ...options, wings: PLUGGED });
 }
 
-/**
- * Rebuilds all tables, including the tables of optional modules.
- * @throws PricelakeError with the same codes as `rebuildLake`
- */
+/** Rebuilds all tables, including those of optional modules. @throws PricelakeError like `rebuildLake` */
 export function rebuildWithWings(
   pipeline: Pipeline,
   io: Io,

@@ -35,9 +35,6 @@ export interface AskedSync {
 }
 
 export interface SyncReport extends RunReport {
-  /**
-   * The numbers of histories that were downloaded and that are left, and the run that added them. After a first copy,
-   * this is a second run.
-   */
+  /** The number of histories that were downloaded. After a first copy, a second run adds them to the lake. */
   histories?: { asked: number; left: number; runId: string };
 }

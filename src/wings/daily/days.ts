@@ -178,9 +178,7 @@ async function findTouchedProducts(
   return graph.table('touched_products', select);
 }
 
-/**
- * Returns the first day in the table. Reads the rows of a file only if the file's statistics don't include the days.
- */
+/** Returns the first day in the table. Reads the rows of a file only if its statistics don't include the days. */
 async function readFirstDay({ graph, found: { before, tables } }: Staging): Promise<string | undefined> {
   const { firstDay } = tables[TABLE].applied;
   const files = withRows(tables[TABLE]);
@@ -228,9 +226,7 @@ async function remakeDays(
 
 const withRows = ({ files }: TableState) => files.filter((file) => !isEmptyFile(file));
 
-/**
- * Returns the first and the last day in a file according to the file's statistics; undefined if it has no statistics.
- */
+/** Returns the first and the last day in a file according to its statistics; undefined without statistics. */
 function readDays({ stats }: DataFile): { first: string; last: string } | undefined {
   const { minValues, maxValues } = JSON.parse(stats) as Record<'minValues' | 'maxValues', { day?: string } | undefined>;
   const [first, last] = [minValues?.day, maxValues?.day];

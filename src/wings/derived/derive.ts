@@ -14,9 +14,8 @@ import { type Deriving, findChangedProducts, type Made, NARROW, type Narrowed } 
 import { countParts, divideTables, type PartTables } from './product-parts.js';
 
 /**
- * Stages the tables that are computed from other tables. If the stored rows of such a table were computed from the
- * items before this run, only rows that depend on changed items are computed, and only files with rows that differ are
- * rewritten.
+ * Stages the derived tables. If the stored rows of a table were computed from the items before this run, only rows that
+ * depend on changed items are computed, and only files with rows that differ are rewritten.
  * @param flipped sources that became stale, or are no longer stale
  * @param next the lake as this run would publish it, without the derived tables
  */
@@ -68,29 +67,20 @@ export async function deriveTables(
   return (await settleAll([...made.values()])).flatMap(({ staged }) => staged ?? []);
 }
 
-/**
- * Returns the promise. If the promise is rejected before it is awaited, Node would report an unhandled rejection. This
- * prevents that.
- */
+/** Returns the promise, and keeps Node from reporting its rejection as unhandled before it is awaited. */
 function begin<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return work;
 }
 
-/**
- * Returns true if the stored rows were computed by the same query from the items before this run, and no table needs a
- * repair.
- */
+/** True if the same query computed the stored rows from the items before this run, and no table needs a repair. */
 function isMadeOfItems({ tables, repairs }: FoundLake, { table, hash }: DerivedTable): boolean {
   const { version, applied } = tables[table];
   const isOfItems = version >= 0n && applied.itemsVersion === tables.items.version && applied.query === hash;
   return isOfItems && Object.keys(repairs).length === 0;
 }
 
-/**
- * Returns the values that the table's commit records. They identify the version of the items table and the query from
- * which the rows were computed.
- */
+/** Returns what the table's commit records: which version of the items and which query the rows come from. */
 function noteOrigin({ staging, next, one }: Deriving) {
   const isItemsChanged = next.changes.some(({ table }) => table === 'items');
   return { itemsVersion: staging.found.tables.items.version + (isItemsChanged ? 1n : 0n), query: one.hash };
@@ -112,9 +102,7 @@ async function renew(deriving: Deriving, narrowed: Narrowed | 'none'): Promise<M
   return one.by === 'product' ? { staged, changed, isKept: true } : { staged, isKept: change === KEEP };
 }
 
-/**
- * Replaces the stored rows that have the given keys with newly computed rows. Keeps a stored row if it doesn't differ.
- */
+/** Replaces the stored rows that have the given keys with newly computed rows. Keeps rows that don't differ. */
 async function replaceDifferent(
   { staging: { graph, found }, one: { table } }: Deriving,
   { key, keys }: Narrowed,

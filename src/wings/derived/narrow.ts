@@ -29,19 +29,14 @@ export interface Deriving {
 
 /** Selects the rows of a table that may change, and the rows from which they are computed. */
 export interface Narrowed {
-  /**
-   * The column that identifies the rows that may change. `keys` contains its values. If `keys` is undefined, all rows
-   * may change.
-   */
+  /** The column with the keys of the rows that may change. If `keys` is undefined, all rows may change. */
   key: 'product_id' | 'site_id';
   keys: Relation | undefined;
   /** Relations with the needed rows of a table. They are read in place of the complete table. */
   sources: Readonly<Partial<Record<TableName, Source>>>;
 }
 
-/**
- * Finds the rows that are affected by changed items. Returns `none` if no row is affected, and `all` if all rows are.
- */
+/** Finds the rows that changed items affect. Returns `none` if no row is affected, and `all` if all rows are. */
 type Narrow = (deriving: Deriving) => Promise<Narrowed | 'none' | 'all'>;
 
 export interface ChangedProducts {
@@ -64,10 +59,7 @@ const narrowByProduct: Narrow = async ({ reads, products, next }) => {
   return { key: 'product_id', keys: products.rows, sources };
 };
 
-/**
- * Finds the products with an item whose brand, code or shop has changed. To match these products, the query reads all
- * items of their brands.
- */
+/** Finds products with an item whose brand, code or shop has changed. Their query reads all items of their brands. */
 const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) => {
   if (merge.changed === 0n) return 'none';
   const all: Narrowed = { key: 'product_id', keys: undefined, sources: {} };
@@ -94,10 +86,7 @@ const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) =
   return { key: 'product_id', keys: renamed, sources: { items: own } };
 };
 
-/**
- * Finds the websites with an item that is new, that gained or lost its price, or whose website, currency or listing
- * state has changed. For these websites, the query reads all items.
- */
+/** Finds websites with an item that is new, or whose website, currency, listing or lack of a price has changed. */
 const narrowBySite: Narrow = async ({ staging: { graph }, merge, next }) => {
   if (merge.changed === 0n) return 'none';
   const sites = graph.table(
@@ -116,10 +105,7 @@ export const NARROW: Readonly<Record<DerivedTable['by'], Narrow>> = {
   site: narrowBySite,
 };
 
-/**
- * Selects the items for which the run changes a value in one of the columns. Returns such an item twice, with its old
- * and with its new values.
- */
+/** Selects the items for which the run changes one of these columns, once with old and once with new values. */
 function selectDifferent({ merged, before }: MergedItems, columns: string): Sql {
   const named = code(`item_id, ${columns}`);
   return sql`(SELECT ${named} FROM ${merged} EXCEPT SELECT ${named} FROM ${before})

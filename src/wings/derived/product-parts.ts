@@ -5,10 +5,7 @@ import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { TableName } from '../../tables/table.js';
 
-/**
- * The maximum number of items that one query groups by product. DuckDB can't move all data of a larger grouping to
- * disk.
- */
+/** The maximum number of items that one query groups by product. DuckDB can't move a whole grouping to disk. */
 const WHOLE_ITEMS = 1_100_000n;
 /** The number of items in each query if there are more than WHOLE_ITEMS. */
 const PART_ITEMS = 600_000n;
@@ -17,16 +14,14 @@ const PART_ITEMS = 600_000n;
 export function countParts(items: bigint, { wholeItems = WHOLE_ITEMS, partItems = PART_ITEMS } = {}): number {
   const divide = (size: bigint) => Number((items + size - 1n) / size);
   if (items <= wholeItems) return 1;
-  // Each part adds a file to each table. The number of parts is limited, because many small files must be compacted
-  // later.
+  // Each part adds a file to each table. There may not be many parts, because many small files must be compacted.
   return Math.max(divide(wholeItems), Math.min(divide(partItems), MANY_FILES));
 }
 
 export type PartTables = Partial<Record<TableName, Sql>>;
 
 /**
- * Divides tables into parts, so that all rows of a product are in the same part. A table whose rows don't belong to
- * products isn't divided.
+ * Divides tables into parts by product. A table whose rows don't belong to products isn't divided.
  * @param queries the queries that will read the parts; columns that no query mentions are omitted
  */
 export async function divideTables(

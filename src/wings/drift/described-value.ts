@@ -21,9 +21,7 @@ export interface DescribedValue {
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
 
-/**
- * Returns the JSON type that the metadata of a schema declares. zod's own type describes the value after it was parsed.
- */
+/** Returns the JSON type that a schema's metadata declares. zod's own type is that of the parsed value. */
 function readWireType(schema: z.core.$ZodType): DescribedValue | undefined {
   const { type, format } = z.globalRegistry.get(schema) ?? {};
   if (format === 'int64' || format === 'int32') return { kinds: new Set(['integer']) };
@@ -60,9 +58,7 @@ export function describeValue(schema: z.core.$ZodType): DescribedValue {
   );
 }
 
-/**
- * An entry of an item's history is stored as a change. `nameItem` in histories/land-histories.ts adds the item to it.
- */
+/** The entry of an item's history after `nameItem` in histories/land-histories.ts has added the item to it. */
 const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: int64 }) });
 
 /** The structure of a row in each kind of response, as the API document describes it (API §2). */
@@ -79,10 +75,7 @@ export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/plan': describeValue(planInfo.pick({ status: true })),
 };
 
-/**
- * Describes a row of an export. The API document doesn't define how exports flatten objects and lists, so any string is
- * allowed in place of an object or list.
- */
+/** Describes a row of an export. The API document doesn't define how objects are flattened, so strings are allowed. */
 function describeExportRow(): DescribedValue {
   const item = describeValue(contract.item);
   const members = [...(item.members ?? [])].map(([name, value]): [string, DescribedValue] => {

@@ -9,10 +9,7 @@ export interface SeenField {
   rows: number;
   /** For each JSON type, the number of values and the first value. */
   kinds: Map<JsonKind, { rows: number; sample: unknown }>;
-  /**
-   * The unexpected values. `precision` is for times that are finer than microseconds. `value` is for strings that the
-   * API document doesn't list.
-   */
+  /** Unexpected values: times finer than microseconds (`precision`), and strings that aren't listed (`value`). */
   odd: Map<'precision' | 'value', { rows: number; sample: string }>;
   members: Map<string, SeenField>;
   each: SeenField | undefined;
@@ -24,10 +21,7 @@ export interface SeenField {
  */
 type FindPath = (parent: string, name: string) => string | undefined;
 
-/**
- * The maximum number of fields to count in each object. The service may send any number of names, so memory must be
- * limited.
- */
+/** The maximum number of fields to count in each object, because the service may send any number of names. */
 const MOST_FIELDS = 500;
 
 /** Matches a fraction of a second that has more than six significant digits. */
@@ -38,10 +32,7 @@ export class DriftWatch {
   readonly seen = new Map<AnswerName, SeenField>();
   readonly #findPaths: Partial<Record<AnswerName, FindPath>>;
 
-  /**
-   * @param findPaths finds the paths for the kinds of responses whose fields may be named differently in the API
-   *   document
-   */
+  /** @param findPaths finds paths for the responses whose fields may be named differently in the API document */
   constructor(findPaths: Partial<Record<AnswerName, FindPath>> = {}) {
     this.#findPaths = findPaths;
   }
@@ -107,9 +98,7 @@ export function joinPath(parent: string, name: string): string {
   return parent === '' ? name : `${parent}.${name}`;
 }
 
-/**
- * Returns the description of the field at `path`, which is a path below `parent`. Returns undefined if there is none.
- */
+/** Returns the description of the field at `path`, which starts with the parent's path; undefined if there is none. */
 function findDescribed(parent: SeenField, path: string): DescribedValue | undefined {
   const below = parent.path === '' || parent.path === undefined ? path : path.slice(parent.path.length + 1);
   if (parent.described?.members?.has(below) === true) return parent.described.members.get(below);

@@ -7,18 +7,15 @@ import { joinPath, type SeenField } from './drift-watch.js';
 export interface Drift {
   answer: AnswerName;
   /**
-   * `unknown` means that the API document doesn't mention the field, and `missing` that no row contains it. `type`
-   * means that values have another JSON type. `precision` means that a time is finer than microseconds, and `value`
-   * that a string isn't in the document's list.
+   * `unknown`: the API document doesn't mention the field. `missing`: no row contains the field. `type`: values have
+   * another JSON type. `precision`: a time is finer than microseconds. `value`: the document doesn't list the string.
    */
   finding: 'unknown' | 'missing' | 'type' | 'precision' | 'value';
   /** The field's name in the rows. If no row contains the field, its name in the API document. */
   field: string;
   /** The JSON types of the values in the rows; null if no row contains the field. */
   found: string | null;
-  /**
-   * The JSON types in the API document; null if it doesn't mention the field. For `value`, the strings that it lists.
-   */
+  /** The JSON types in the API document, or for `value`, the strings it lists. Null for an unknown field. */
   described: string | null;
   /** The number of values that differ. `looked_at` is the number of rows, objects or elements that were compared. */
   rows: number;
@@ -26,10 +23,7 @@ export interface Drift {
   sample: string | null;
 }
 
-/**
- * A field that may be null counts as missing only if at least this many rows lack it, because services often omit
- * nulls.
- */
+/** A field that may be null counts as missing only if this many rows lack it, because services often omit nulls. */
 const TELLING_ROWS = 20;
 const MOST_FINDINGS = 100;
 const MOST_CHARACTERS = 200;

@@ -30,10 +30,7 @@ export interface Backfill {
   calls: Calls;
   /** The number of calls that earlier processes made, according to the service's usage counter where that is known. */
   counted: bigint;
-  /**
-   * The service's usage counter before and after the calls of this process, and the number of calls that the process
-   * itself counted.
-   */
+  /** The service's usage counter before and after this process, and the number of calls that the process counted. */
   now: { before: Counted; after: Counted; calls: number };
 }
 
@@ -79,10 +76,7 @@ function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
   }
 }
 
-/**
- * Returns the number of calls that all processes of the backfill made. Prefers the service's usage counter to the
- * processes' own counts.
- */
+/** Returns the number of calls that all processes made, according to the service's usage counter if possible. */
 export function countCalls({ counted: before, now }: Backfill): bigint {
   return before + (countBetween(now.before, now.after)?.calls ?? BigInt(now.calls));
 }

@@ -2,10 +2,7 @@ import { countBesideRun } from '../../plan/allowance.js';
 import type { NextRun, SourceEstimate } from '../../run/open/wings.js';
 import { findMissingHistories } from './fetch-histories.js';
 
-/**
- * The number of calls that the second run after a first copy makes to add the histories. It reads `/plan` twice, the
- * feed or a poll, and the datasets.
- */
+/** The calls of the run that adds histories after a first copy: `/plan` twice, the feed or a poll, and the datasets. */
 const RUN_BEHIND = 5;
 
 /** Estimates the calls for item histories, or returns undefined if the pipeline doesn't request histories. */

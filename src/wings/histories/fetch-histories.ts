@@ -66,8 +66,7 @@ export async function takeHistories(
       io.log('info', 'histories', { ...taken });
       return taken;
     } catch (error) {
-      // No calls are left for the other histories. Those already downloaded are kept for a later run, and the sync can
-      // still succeed.
+      // The calls are used up. The downloaded histories are kept for a later run, and the sync can still succeed.
       if (!(error instanceof PricelakeError) || !['budget', 'quota'].includes(error.code)) throw error;
       io.log('warn', 'histories.waiting', { left: missing.size, reason: error.message });
       return { asked: 0, left: missing.size };
@@ -75,10 +74,7 @@ export async function takeHistories(
   });
 }
 
-/**
- * Downloads the histories of the items that `choose` selects. `choose` receives the number of calls that are left, or
- * null if the calls are unlimited.
- */
+/** Downloads the histories that `choose` selects, given the number of calls that are left (null if unlimited). */
 export async function landItemHistories(
   pipeline: Pipeline,
   { lake, stop }: Pick<LockedLake, 'lake' | 'stop'>,
@@ -103,8 +99,7 @@ async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'
 }
 
 /**
- * Finds the items that the service still returns, and whose histories have neither been downloaded nor added to the
- * lake.
+ * Finds items that the service still returns, and whose history has neither been downloaded nor added to the lake.
  * @param items rows of the items table
  */
 export async function findMissingHistories(graph: RelationGraph, lake: Lake, items: Relation | Sql): Promise<IdSet> {

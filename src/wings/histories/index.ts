@@ -5,10 +5,7 @@ import { surroundRun } from './surround-run.js';
 
 export { type HistorySelection, landChosenHistories } from './land-chosen-histories.js';
 
-/**
- * Downloads the histories of items, with one call for each item. The pipeline may request the histories of all items,
- * and a user may request those of chosen items.
- */
+/** Downloads the histories of all items or of chosen items, with one call for each item. */
 export const histories: Wing = {
   sources: [
     {

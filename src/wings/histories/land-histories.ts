@@ -90,10 +90,7 @@ async function readHistories(
   io.progress({ step: 'land', part: 'histories', rows: done, totalRows: BigInt(itemIds.length), bytes, done: true });
 }
 
-/**
- * Downloads the history of an item, and adds the item to each entry. Returns no entries if the key can't see the item
- * (404).
- */
+/** Downloads the entries of an item's history, and adds the item to each. There are none for a 404 response. */
 async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: Buffer; rows: Slice[] }> {
   try {
     const { body } = await client.bytes(`/items/${itemId}/history`, {});
@@ -201,10 +198,7 @@ export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
   return isBegun && !isDone;
 }
 
-/**
- * Deletes the downloaded histories after a run has published them. Records that the histories of these items have been
- * added to the lake.
- */
+/** Deletes the histories that a run has published, and records that they have been added to the lake. */
 export async function removeBackfill({ journal }: Landing, lakeRoot: string, memory: Memory): Promise<void> {
   if (!journal.state.sources.has(SOURCE)) return;
   const items = new Set(await listWaitingHistories(lakeRoot));

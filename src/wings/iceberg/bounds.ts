@@ -12,9 +12,7 @@ export interface FileMetrics {
 
 const DAY_MS = 86_400_000;
 
-/**
- * The statistics of a file in a Delta log. Numbers are kept as text, so that int64 and decimal bounds keep all digits.
- */
+/** The statistics of a file in a Delta log. Numbers are kept as text, so that large bounds keep all digits. */
 interface DeltaStats {
   minValues?: Record<string, unknown>;
   maxValues?: Record<string, unknown>;
@@ -22,9 +20,8 @@ interface DeltaStats {
 }
 
 /**
- * Converts the statistics of a file in the Delta log to Iceberg metrics. The bounds include all values of the file. The
- * log has no statistics for a partition column, so the file's partition value becomes the column's lower and upper
- * bound.
+ * Converts a file's statistics in the Delta log to Iceberg metrics. The bounds include all values of the file. The log
+ * has no statistics for a partition column, so the partition value becomes its lower and upper bound.
  */
 export function describeMetrics({ columns }: TableSchema, { stats, rows, partitionValues }: DataFile): FileMetrics {
   const { minValues = {}, maxValues = {}, nullCount = {} } = parse(stats) as DeltaStats;

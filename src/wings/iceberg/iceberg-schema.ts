@@ -32,17 +32,12 @@ const TYPES: Record<Exclude<Column['type'], 'VARCHAR[]'>, string> = {
   DOUBLE: 'double',
 };
 
-/**
- * Returns the field id that a column has in Parquet files. It is the column's position in the table's schema, counted
- * from 1.
- */
+/** Returns a column's field id in Parquet files, which is its position in the table's schema, counted from 1. */
 export function findFieldId({ columns }: TableSchema, name: string): number {
   return columns.findIndex((column) => column.name === name) + 1;
 }
 
-/**
- * Converts the schema of a table to an Iceberg schema. As in the Delta log and in the files, every column is optional.
- */
+/** Converts a table's schema to an Iceberg schema. Every column is optional, as in the Delta log and the files. */
 export function describeSchema({ columns }: TableSchema, schemaId: number): IcebergSchema {
   const fields = columns.map(({ name, type, description }, index): IcebergField => {
     const id = index + 1;
@@ -56,10 +51,7 @@ function describeType(type: Column['type'], id: number): IcebergType {
   return { type: 'list', 'element-id': id + Number(LIST_ELEMENT_ID), element: 'string', 'element-required': false };
 }
 
-/**
- * Builds the name mapping (`schema.name-mapping.default`). Readers need it for files of other programs, which have no
- * field ids.
- */
+/** Builds the `schema.name-mapping.default`, which readers need for files of other programs without field ids. */
 export function describeNames({ fields }: IcebergSchema): string {
   const names = fields.map(({ id, name, type }) => ({
     'field-id': id,
@@ -69,10 +61,7 @@ export function describeNames({ fields }: IcebergSchema): string {
   return JSON.stringify(names);
 }
 
-/**
- * Returns true if each column in `before` has the same id, name and type in `now`. Snapshots with either schema can
- * then share field ids.
- */
+/** True if each column in `before` has the same id, name and type in `now`, so that both can share field ids. */
 export function continuesSchema(before: IcebergSchema, now: IcebergSchema): boolean {
   const write = ({ id, name, type }: IcebergField) => JSON.stringify([id, name, type]);
   return before.fields.every((field) => {

@@ -60,10 +60,7 @@ async function publishIceberg({ path, iceberg, remote }: IcebergSetting, io: Io)
   }
 }
 
-/**
- * Returns the address that the pipeline file sets for Iceberg readers. Returns undefined if it sets none, in which case
- * existing metadata keeps its address.
- */
+/** Returns the address that the pipeline file sets. If it is undefined, existing metadata keeps its address. */
 function findAddress({ root }: Lake, iceberg: IcebergSetting['iceberg'], remote?: string): string | undefined {
   if (iceberg !== true) return iceberg || undefined;
   const url = parseRemoteUrl(remote ?? '');

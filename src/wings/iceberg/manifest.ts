@@ -110,10 +110,7 @@ export function writeManifest(form: ManifestForm, entries: readonly ManifestEntr
   });
 }
 
-/**
- * Decodes a manifest.
- * @throws Error if `writeManifest` didn't write the manifest for this schema and this partitioning
- */
+/** Decodes a manifest. @throws Error if `writeManifest` didn't write it for this schema and this partitioning */
 export function readManifest(form: ManifestForm, bytes: Buffer): ManifestEntry[] {
   return readAvroFile(writeEntrySchema(form), bytes) as ManifestEntry[];
 }

@@ -105,10 +105,7 @@ function summarize(commit: Commit, entries: readonly ManifestEntry[]): Record<st
   };
 }
 
-/**
- * Returns the name of the operation that a commit made. For a commit that only moves rows to other files, this is
- * `replace`, which incremental readers skip.
- */
+/** Names a commit's operation. A commit that only moves rows is a `replace`, which incremental readers skip. */
 function nameOperation({ changesRows }: Commit, added: EntryCounts, deleted: EntryCounts): string {
   if (!changesRows && added.files + deleted.files > 0) return 'replace';
   if (deleted.files === 0) return 'append';

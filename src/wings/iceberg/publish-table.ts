@@ -33,10 +33,7 @@ import {
   VERSION,
 } from './table-metadata.js';
 
-/**
- * The number of older metadata files to keep. A reader may have read the hint before the last update, and then needs
- * one of these files.
- */
+/** The number of older metadata files to keep for readers that have read the hint before the last update. */
 const KEPT_METADATA = 10;
 
 /**

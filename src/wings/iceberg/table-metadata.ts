@@ -10,10 +10,7 @@ import {
   type PartitionSpec,
 } from './iceberg-schema.js';
 
-/**
- * A version of a table in Iceberg. Its number is Delta's version plus 1, because some readers interpret 0 as "no
- * snapshot".
- */
+/** A table's version in Iceberg. Its number is Delta's version plus 1, because 0 can mean "no snapshot". */
 export interface Snapshot {
   'snapshot-id': number;
   'parent-snapshot-id'?: number;

@@ -22,10 +22,7 @@ export type Reading = EntryOf<'listing.plan'>['readings'][number];
 
 export interface ReadingFacts {
   sites: readonly SiteCount[];
-  /**
-   * True if a poll with `changedSince` is known to return removed items. Then equal counts prove that the listing
-   * states are right.
-   */
+  /** True if polls are known to return removed items. Equal counts then prove that the listing states are right. */
   returnsRemovals: boolean;
   /** True if the counts by currency or category differ, although the counts by website are equal. */
   isSuspect: boolean;
@@ -44,10 +41,7 @@ interface ReadingPlan {
   wanted: bigint;
 }
 
-/**
- * The share of the remaining calls that reads may use. It is 1/SHARE_CERTAIN if listing states are certainly wrong, and
- * 1/SHARE_DOUBTFUL if they may be wrong.
- */
+/** Reads may use a half of the remaining calls if counts certainly differ, and a tenth if they may differ. */
 const SHARE_CERTAIN = 2n;
 const SHARE_DOUBTFUL = 10n;
 
@@ -94,10 +88,7 @@ function share(callsLeft: bigint | null, part: bigint): bigint | null {
   return callsLeft === null ? null : callsLeft / part;
 }
 
-/**
- * Chooses the cheaper of two ways. One is to read the listed items, and each item that is missing among them. The other
- * is to read the removed items, and each item that was relisted.
- */
+/** Chooses the cheaper reads: listed items and each missing one, or removed items and each relisted one. */
 function cheapest(
   site: bigint | null,
   { service, lake, removed }: Pick<SiteCount, 'service' | 'lake' | 'removed'>,
@@ -107,8 +98,7 @@ function cheapest(
   const more = service > lake ? service - lake : 0n;
   const active = BigInt(countPages(service, ITEMS_A_PAGE)) + fewer;
   const gone = BigInt(countPages(removed + fewer, ITEMS_A_PAGE)) + more;
-  // A second read must return listed items, because some of them may be unknown to the lake. The removed items can't
-  // reveal these.
+  // A second read must return listed items, because only these may include items that the lake has never seen.
   const status = isSecond || active <= gone ? 'active' : 'removed';
   return { readings: [{ status, site, removals: null }], calls: status === 'active' ? active : gone };
 }
@@ -122,10 +112,7 @@ function sumCounts(sites: readonly SiteCount[]): Pick<SiteCount, 'service' | 'la
   };
 }
 
-/**
- * Estimates the calls for reading the newest removals of all websites. Returns undefined if the service lists at least
- * as many items of each website as the lake.
- */
+/** Estimates the calls for reading the newest removals; undefined if no website has fewer items than in the lake. */
 function priceNewestRemovals(differing: readonly SiteCount[]): Priced | undefined {
   const removals = differing.reduce((sum, { service, lake }) => (lake > service ? sum + lake - service : sum), 0n);
   if (removals === 0n) return undefined;

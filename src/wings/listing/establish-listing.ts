@@ -46,9 +46,7 @@ export async function establishListing(run: ListedRun): Promise<void> {
   io.log(unknown === 0n ? 'debug' : 'warn', 'listing.proved', { unknown, reason });
 }
 
-/**
- * The maximum number of times that the service's counts are requested. If the counts differ even then, the step ends.
- */
+/** The maximum number of times that the service's counts are requested. If they differ even then, the step ends. */
 const COUNTS = 2;
 
 interface ListingState {
@@ -121,8 +119,7 @@ class ListingPart {
   async #ask({ items }: ListingRows): Promise<void> {
     const { landing, look } = this.#run;
     const before = this.#progress.counts;
-    // If a dataset was newly added, the run has read its items without `changedSince`, so they show nothing about what
-    // `changedSince` returns.
+    // The items of a newly added dataset were read without `changedSince`, so they don't show what it returns.
     const since = this.#run.landed.added.length > 0 ? undefined : reachBack(await this.#readPollStart());
     const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(this.#graph, items, since));
     await landCounts(this.#part, landing, returnsRemovals);
@@ -152,9 +149,7 @@ class ListingPart {
     };
   }
 
-  /**
-   * Returns the websites of which all pages have been read, and of which all missing items have been read one by one.
-   */
+  /** Returns the websites of which all pages have been read, and whose missing items have been read one by one. */
   async #findRead(rows: ListingRows): Promise<Set<bigint | null>> {
     const read = new Set<bigint | null>();
     for (const plan of this.#progress.plans) {
@@ -198,8 +193,7 @@ class ListingPart {
     const allowance = this.#run.landed.account?.gate.left();
     const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, BigInt(client.calls()));
     const chosen = chooseReadings({ ...state, isSecond, callsLeft });
-    // If the poll returns removals, the most likely cause of a difference is a change since the poll, which another
-    // poll finds.
+    // If the poll returns removals, a recent change is the most likely cause, which another poll will find.
     const news = state.returnsRemovals && !isSecond;
     const readings: Reading[] = news ? [] : chosen.readings;
     const { limit, wanted } = chosen;

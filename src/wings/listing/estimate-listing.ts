@@ -6,10 +6,7 @@ import { listSelectedParts } from '../../source/dataset-client.js';
 import { chooseReadings } from './choose-readings.js';
 import { countLakeSites, findEvidence, readListingItems } from './listing-states.js';
 
-/**
- * Estimates the calls that a poll makes to determine which items are listed. These are the calls for the service's
- * counts and, if necessary, for pages.
- */
+/** Estimates the calls with which a poll determines which items are listed: for counts and, if needed, for pages. */
 export async function estimateListing(next: NextPoll): Promise<CallEstimate | undefined> {
   const { graph, before, client, selection, journal, callsLeft } = next;
   if (journal.state.listing.done !== undefined) return undefined;

@@ -8,22 +8,13 @@ export interface ListedCounts {
   /** The endpoint that returned `counted`. Defaults to `/facets`. */
   counter?: string;
   listed: bigint;
-  /**
-   * The number of listed items in the copy, with an item counted once for each of its datasets. The service may count
-   * items in this way.
-   */
+  /** The number of listed items, with each item counted once per dataset, as the service may count them. */
   listedByDataset: bigint;
-  /**
-   * The part of the difference between the counts that recent listing changes, and rows that couldn't be typed, may
-   * explain.
-   */
+  /** The number of recent listing changes, and of rows that couldn't be typed. The counts may differ by this. */
   moved: bigint;
 }
 
-/**
- * The number of known items that a copy lacks. `read` is how many of them were read one by one, and `found` is how many
- * of these the service returned.
- */
+/** The numbers of known items that a copy lacks, that were read one by one, and that the service returned. */
 export interface MissingReads {
   missing: bigint;
   read: bigint;
@@ -32,17 +23,12 @@ export interface MissingReads {
 
 /** The items that a copy lacks, grouped by their listing state in the lake. */
 export interface CopyGap extends Record<'listed' | 'removed', MissingReads> {
-  /**
-   * The number of missing items that are listed in the lake, but became known too recently to be expected in the copy.
-   */
+  /** The number of missing items that are listed in the lake, but are too new to be expected in the copy. */
   recent: bigint;
 }
 
 export interface CopyVerdict {
-  /**
-   * True if the items that the copy lacks are gone. One value is for items that the lake shows as listed, and one is
-   * for items that it shows as removed.
-   */
+  /** True if missing items are gone, separately for items that the lake shows as listed and as removed. */
   provesAbsence: { listed: boolean; removed: boolean };
   /** The maximum number of items whose listing state may be unknown. */
   unknown: bigint;

@@ -15,10 +15,7 @@ export async function landCounts({ client, dataset }: DatasetPart, { journal }: 
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
 }
 
-/**
- * Returns how many of these items the lake shows as listed. In a page of removed items, these are the removals that are
- * new to the lake.
- */
+/** Returns how many of these items the lake shows as listed. If they are removed, these removals are new to it. */
 export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
 
 /**

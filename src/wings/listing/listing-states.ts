@@ -20,10 +20,7 @@ export interface ListingSources {
   pending_changes: Relation;
 }
 
-/**
- * Reads the items of the named datasets; without names, reads all items.
- * @param gone items that the service no longer returns
- */
+/** Reads the items of the named datasets, or all items. @param gone items that the service no longer returns */
 export async function readListingItems(
   graph: RelationGraph,
   sources: ListingSources,
@@ -51,10 +48,7 @@ export interface ListingCounts {
   isSuspect: boolean;
 }
 
-/**
- * Compares the counts in a response of `/facets` with the items.
- * @param readable the names of the datasets that the key can read; undefined if it can read all
- */
+/** Compares a response of `/facets` with the items. @param readable the names of the readable datasets; default all */
 export async function matchListing(
   graph: RelationGraph,
   items: Relation,
@@ -85,10 +79,7 @@ export async function countLakeSites(graph: RelationGraph, items: Relation): Pro
   return rows as unknown as SiteCount[];
 }
 
-/**
- * Counts the items that the run hasn't read. If the service's counts are unknown, the listing states of these items may
- * be wrong.
- */
+/** Counts the items that the run hasn't read. Without the service's counts, their listing states may be wrong. */
 export function countUnread(graph: RelationGraph, items: Relation): Promise<bigint> {
   return graph.count(sql`FROM ${items} WHERE NOT is_read`);
 }
@@ -97,9 +88,7 @@ export function countListedOf(graph: RelationGraph, items: Relation, ids: readon
   return graph.count(sql`FROM ${items} WHERE is_listed AND item_id IN (${code(ids.join(', ') || 'NULL')})`);
 }
 
-/**
- * Finds the items that a complete read should have returned according to the lake, but that are in none of its files.
- */
+/** Finds the items that a complete read should have returned according to the lake, but didn't return. */
 export async function findMissing(
   graph: RelationGraph,
   { items, typed }: ListingRows,

@@ -6,9 +6,7 @@ export interface OpenListing {
   sites: (SiteCount & { isRead: boolean })[];
   /** The number of items that the run hasn't read, if the service's counts are unknown; otherwise 0. */
   unread: bigint;
-  /**
-   * `wanted` is the number of calls that reading the remaining items would take. `limit` is the number that is allowed.
-   */
+  /** The number of calls that reading the remaining items would take (`wanted`), and the allowed number (`limit`). */
   wanted: { wanted: bigint; limit: bigint | null; news: boolean } | undefined;
   failure: PricelakeError | undefined;
 }
@@ -16,20 +14,14 @@ export interface OpenListing {
 const NAMES = 3;
 const NAME_LENGTH = 60;
 
-/**
- * Returns the maximum number of items whose listing state is unknown, and the reason. Returns 0 and an empty text if no
- * item has an unknown state.
- */
+/** Returns the maximum number of items with an unknown listing state, and the reason, which may be empty. */
 export function explainOpen(parts: readonly OpenListing[]): { unknown: bigint; reason: string } {
   const unknown = parts.reduce((sum, part) => sum + countUnknown(part), 0n);
   const reasons = parts.map(explainPart).filter((reason) => reason !== '');
   return { unknown, reason: [...new Set(reasons)].join('; ') };
 }
 
-/**
- * Counts the items whose listing state is unknown. For a website of which all pages were read, this is the difference
- * of the counts. For any other website, it is the number of items that weren't read.
- */
+/** If all pages of a website were read, only the difference in counts is unknown, otherwise all unread items are. */
 function countUnknown({ sites, unread }: OpenListing): bigint {
   const open = sites.map((site) => {
     const difference = countDifference(site);

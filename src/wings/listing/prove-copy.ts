@@ -15,10 +15,7 @@ import { countTyped, type ItemReads } from '../../typing/typed-rows.js';
 import { type CopyVerdict, judgeCopy, type MissingReads } from './judge-copy.js';
 import { landSingles } from './land-readings.js';
 
-/**
- * A full copy with typed rows, and the data with which it is compared, such as the lake's items and the service's
- * counts.
- */
+/** A typed full copy, and what it is compared with, such as the lake's items and the service's counts. */
 interface ProvedCopy extends Pick<ListedRun, 'items' | 'changes' | 'pending' | 'names'> {
   exported: ItemReads;
   landedRows: bigint;
@@ -29,10 +26,7 @@ interface ProvedCopy extends Pick<ListedRun, 'items' | 'changes' | 'pending' | '
   at: string;
 }
 
-/**
- * Returns the full copy that this run has made, either of all items or of new datasets. Returns undefined if it has
- * made none.
- */
+/** Returns the full copy that the run has made of all items or of new datasets; undefined if it made none. */
 async function findCopy(run: ListedRun): Promise<ProvedCopy | undefined> {
   const { landed, landing, typing, reader, items, changes, pending, names, moment } = run;
   const { mode } = landed;
@@ -46,9 +40,7 @@ async function findCopy(run: ListedRun): Promise<ProvedCopy | undefined> {
 
 type Asking = Pick<ListedRun, 'client' | 'io'>;
 
-/**
- * The number of missing items of each listing state that are read first, to see whether the service still returns them.
- */
+/** The number of missing items of each state that are read first, to see if the service still returns them. */
 const SAMPLE = 10n;
 /** If the service returns any of the first items, up to this number are read, with a share of the remaining calls. */
 const MOST_READS = 500n;
@@ -90,10 +82,7 @@ async function noteVerdict(
   io.log('warn', 'copy.incomplete', { unknown, reason });
 }
 
-/**
- * Compares the number of listed items in the copies of new datasets with the service's counts in `/datasets` (API §2,
- * Dataset: `items`).
- */
+/** Compares the copies of new datasets with the service's counts in `/datasets` (API §2, Dataset: `items`). */
 async function proveAdded(
   world: Asking,
   landing: Landing,

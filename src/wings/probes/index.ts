@@ -5,9 +5,8 @@ import type { Wing } from '../wing.js';
 import { landProbes } from './land-probes.js';
 
 /**
- * Returns the websites for which the run still has to ask when an item was last seen. Calls that the rest of the run
- * needs are reserved first, which may limit the number of websites. Returns undefined if the run doesn't ask about any
- * website.
+ * Returns the websites for which the run still has to ask when an item was last seen, as far as the calls suffice that
+ * the rest of the run doesn't need. Returns undefined if the run doesn't ask about any website.
  */
 async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefined> {
   const { landed, account } = run.facts;
@@ -24,9 +23,7 @@ function isDue({ pipeline, memory, mode, facts: { lake, landed, now } }: ProbedR
   return now.getTime() - looked >= pipeline.probe;
 }
 
-/**
- * Lists the websites that have listed items, starting with the website whose rows in the sources table are the oldest.
- */
+/** Lists the websites with listed items, starting with the website whose sources were read longest ago. */
 async function listSites({ graph, before }: ProbedRun): Promise<bigint[]> {
   const rows = await graph.rows(sql`SELECT site_id FROM ${await before.rows('sources')}
     SEMI JOIN (SELECT DISTINCT site_id FROM ${await before.rows('items')} WHERE is_listed) AS listed USING (site_id)

@@ -12,9 +12,8 @@ const newestItem = z.looseObject({
 });
 
 /**
- * Asks when the most recently seen item of each website was last seen, with one call per website (API §4, /items, sort
- * `-lastSeen`). Records the responses in the journal. If a call fails, no error is thrown, because runs don't need this
- * information.
+ * Asks when an item of each website was last seen, with one call per website (API §4, /items, sort `-lastSeen`).
+ * Records the responses in the journal. If a call fails, no error is thrown, because runs don't need this information.
  * @param sites the websites that no earlier attempt of the run has asked about
  */
 export async function landProbes(

@@ -48,8 +48,7 @@ async function landByPlan(
   if (comparisons.products === 'none' || part === undefined) return undefined;
   const only = isWanted ? undefined : choosePage(countRows(tables.products.files), landing.runNumber);
   return landProducts(part.client, landing, only, io).catch((error: unknown) => {
-    // If downloading a sample fails, the sample is skipped. If the user requested the table of all products, the error
-    // is thrown.
+    // A failed sample is skipped. If the user requested the table of all products, the error is thrown.
     if (isWanted) throw error;
     return skipSample(error, io);
   });
@@ -76,8 +75,5 @@ async function countCalls({ client, journal, plan: { comparisons, parts } }: Pla
 
 const witness: Witness = { watch, estimate };
 
-/**
- * Compares the service's products with the products in the lake. If the pipeline requests it, also stores the service's
- * products in a table.
- */
+/** Compares the service's products with the lake's, and stores them in a table if the pipeline requests it. */
 export const products: Wing = { witnesses: [witness] };

@@ -18,10 +18,7 @@ export interface Cache {
   maxBytes: number;
 }
 
-/**
- * A cached copy of a remote lake for reading. It has the logs of all tables, but only the data files that the reader
- * requests.
- */
+/** A cached copy of a remote lake. It has the logs of all tables, and the data files that the reader requests. */
 export interface CachedLake {
   lake: Lake;
   url: string;
@@ -86,10 +83,7 @@ async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[
   for (const path of needed.keys()) await utimes(path, now, now);
 }
 
-/**
- * Deletes files from the cache until the needed files fit, whichever remote they came from. Starts with the files that
- * were used longest ago.
- */
+/** Deletes files of any remote from the cache until the needed files fit. Starts with the least recently used. */
 async function makeRoom({ folder, maxBytes }: Cache, needed: ReadonlyMap<string, number>): Promise<void> {
   const others: { path: string; bytes: number; usedAt: number }[] = [];
   for (const path of await listFilesBelow(folder)) {

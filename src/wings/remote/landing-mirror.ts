@@ -35,10 +35,7 @@ export class LandingMirror {
     return this.#queue(async () => void (await this.#send()));
   }
 
-  /**
-   * Uploads new and changed files, and then deletes files on the remote that are no longer needed. Call this after all
-   * commits have been uploaded.
-   */
+  /** Uploads changed files, then deletes unneeded files from the remote. Call this after all commits are uploaded. */
   settle(): Promise<void> {
     return this.#queue(async () => this.#removeOthers(await this.#send()));
   }
@@ -76,10 +73,7 @@ export class LandingMirror {
     return [...keys, key];
   }
 
-  /**
-   * Uploads a file, unless it has already been uploaded or is being uploaded.
-   * @returns the number of bytes that this call uploaded
-   */
+  /** Uploads a file, unless it was uploaded or is being uploaded. @returns the number of bytes that this call sent */
   async sendFile(path: string): Promise<number> {
     const { size, mtimeMs } = await stat(path);
     const key = this.#keyOf(path);

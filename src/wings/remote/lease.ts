@@ -11,18 +11,12 @@ import type { ObjectStore, StoredObject } from './object-store.js';
 
 const noteSchema = z.strictObject({ url: z.string(), copy: z.uuid(), generation: z.int().min(0) });
 
-/**
- * The content of `_pricelake/remote.json`. It names the remote of this folder, and the last lease under which the
- * folder and the remote had the same content.
- */
+/** The content of `_pricelake/remote.json`: the folder's remote, and the last lease under which both were equal. */
 export type CopyNote = z.infer<typeof noteSchema>;
 
 const notePath = (lake: Lake) => privatePath(lake, 'remote.json');
 
-/**
- * Reads the note about the folder's remote. Returns undefined if the note is missing, is damaged or names another
- * remote.
- */
+/** Reads the folder's note. Returns undefined if the note is missing, is damaged or names another remote. */
 export async function readNote(lake: Lake, url: string): Promise<CopyNote | undefined> {
   const note = await readAnyNote(lake);
   return note?.url === url ? note : undefined;
@@ -42,10 +36,7 @@ export async function writeNote(lake: Lake, note: CopyNote): Promise<void> {
   await writeDurably(lake, notePath(lake), `${JSON.stringify(note)}\n`);
 }
 
-/**
- * Creates a note for a folder that hasn't agreed with this remote before. No lease has the note's generation 0, so the
- * folder's content counts as equal only if the remote is empty.
- */
+/** Creates a folder's first note. No lease has its generation 0, so the folder can only equal an empty remote. */
 export function makeNote(url: string): CopyNote {
   return { url, copy: randomUUID(), generation: 0 };
 }
@@ -54,10 +45,7 @@ const FOLDER = '_pricelake/lock/';
 /** If a lease isn't renewed for this long, its holder is considered dead. */
 const LEASE_MS = 90_000;
 const BEAT_MS = 20_000;
-/**
- * If a process can't renew its lease for this long, it stops, before others may take over the lease. It checks every
- * BEAT_MS.
- */
+/** A process that can't renew its lease for this long stops before others take over. It checks every BEAT_MS. */
 const STOP_MS = LEASE_MS - BEAT_MS;
 
 const recordSchema = ownerSchema.extend({
@@ -71,20 +59,11 @@ type LeaseRecord = z.infer<typeof recordSchema>;
 
 export interface Lease {
   generation: number;
-  /**
-   * True if this folder held the previous lease, or if the remote is new. Then the versions in this folder are
-   * uploaded.
-   */
+  /** True if this folder held the previous lease, or if the remote is new. The folder's versions are then uploaded. */
   inLine: boolean;
-  /**
-   * Aborts when another process has taken over the lease. Also aborts if the lease wasn't renewed in time, because
-   * another process may then have taken it over.
-   */
+  /** Aborts when another process has taken over, or may have, because the lease wasn't renewed in time. */
   lost: AbortSignal;
-  /**
-   * Checks that there is no newer lease. A process that was suspended may not have noticed one.
-   * @throws the reason of `lost`
-   */
+  /** Throws if there is a newer lease, which a suspended process may have missed. @throws the reason of `lost` */
   confirm(): Promise<void>;
   release(): Promise<void>;
 }
@@ -121,10 +100,7 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
   }
 }
 
-/**
- * Returns true if the folder's note refers to the newest lease, or if this folder took the newest lease just before its
- * process was killed.
- */
+/** True if the folder's note names the newest lease, or if the folder took that lease and was then killed. */
 function isInLine(note: CopyNote, last: number, { copy, after, inLine }: LeaseRecord): boolean {
   return copy === note.copy && (note.generation === last || (inLine && note.generation === after));
 }

@@ -40,10 +40,7 @@ export async function sendFolder({ store, lake, stop }: Ends, { name, pointer }:
   await store.remove([...there.keys()].filter((key) => !here.has(key)));
 }
 
-/**
- * Replaces a folder on this machine with the folder of the remote.
- * @throws PricelakeError `lake_invalid` if an object is too large
- */
+/** Replaces a folder with the remote's. @throws PricelakeError `lake_invalid` if an object is too large */
 export async function fetchFolder(ends: Ends, { name }: MirroredFolder): Promise<void> {
   const { store, lake } = ends;
   const objects = await store.list(`${name}/`);

@@ -6,10 +6,7 @@ export const SMALL_BYTES = 128 * 1024 * 1024;
 
 export interface StoredObject {
   bytes: Buffer;
-  /**
-   * The time at which the object was written. `readAt` is the time at which it was read. Both are times of the store's
-   * clock.
-   */
+  /** The time at which the object was written. `readAt` is the time of this read. Both come from the store's clock. */
   writtenAt: Date;
   readAt: Date;
 }
@@ -21,16 +18,13 @@ export interface ListedObject {
 }
 
 /**
- * Accesses the objects of a lake in object storage. All keys are relative to the lake's prefix. A write is atomic, and
- * all later reads and lists return its result. Transient errors are retried. All methods throw PricelakeErrors, which
- * contain no secrets.
+ * Accesses a lake's objects in object storage. Keys are relative to the lake's prefix. A write is atomic, and all later
+ * reads and lists return its result. Transient errors are retried. All methods throw PricelakeErrors, which contain no
+ * secrets.
  */
 export interface ObjectStore {
   readonly url: string;
-  /**
-   * Reads an object. Returns undefined if it doesn't exist. Throws if it is larger than `maxBytes` (default
-   * `SMALL_BYTES`).
-   */
+  /** Reads an object; undefined if it doesn't exist. Throws if it is larger than `maxBytes` (default `SMALL_BYTES`). */
   read(key: string, maxBytes?: number): Promise<StoredObject | undefined>;
   write(key: string, bytes: Buffer): Promise<void>;
   /** Creates an object. Returns false if an object with this key already exists, even if it has the same content. */
@@ -50,9 +44,8 @@ export interface ObjectStore {
 }
 
 /**
- * Throws if a store ignores `If-None-Match: *`, because then two writers could write the same log entry. Doesn't change
- * the lake in the store.
- * @throws PricelakeError `config`
+ * Throws if a store ignores `If-None-Match: *`, because then two writers could write the same log entry.
+ * @throws PricelakeError `config`; the lake in the store stays unchanged
  */
 export async function refuseUnconditional(store: ObjectStore): Promise<void> {
   const key = `_pricelake/probe/${randomUUID()}`;
@@ -60,8 +53,7 @@ export async function refuseUnconditional(store: ObjectStore): Promise<void> {
   try {
     const isTaken = !(await store.create(key, Buffer.from('2')));
     const kept = (await store.read(key))?.bytes.toString();
-    // `isCreated` isn't checked here, because it is also false if this process created the object, but the response was
-    // lost.
+    // If the response was lost, `isCreated` is false although this process created the object, so it isn't checked.
     if (isTaken && kept === '1') return;
     const what = isCreated
       ? 'it overwrites existing objects'

@@ -10,10 +10,7 @@ import { PricelakeError } from '../../io/errors.js';
 const OPTIONS = { keepAlive: true, maxSockets: 50 };
 type OnConnection = (error: Error | null, socket: Duplex) => void;
 
-/**
- * Connects to the proxy in HTTP_PROXY instead of the request's host. The request must name the host in its path, which
- * `nameHost` takes care of.
- */
+/** Connects to the proxy in HTTP_PROXY. The request must name its host in its path, as `nameHost` does. */
 class PlainAgent extends HttpAgent {
   override createConnection(options: ClientRequestArgs, done?: OnConnection): Duplex | null | undefined {
     const proxy = findProxy(`http://${nameOf(options)}`);
@@ -23,10 +20,7 @@ class PlainAgent extends HttpAgent {
   }
 }
 
-/**
- * Connects to the request's host through a tunnel of the proxy in HTTPS_PROXY. The proxy sees only the name of the
- * host.
- */
+/** Connects through a tunnel of the proxy in HTTPS_PROXY. The proxy sees only the name of the request's host. */
 class TunnelAgent extends HttpsAgent {
   readonly #connectMs: number;
 
@@ -48,10 +42,7 @@ class TunnelAgent extends HttpsAgent {
   }
 }
 
-/**
- * Creates agents for the AWS SDK, which by itself ignores the variables that set a proxy. If no proxy is set, the SDK
- * uses its own agents.
- */
+/** Creates agents for the AWS SDK, which ignores proxy variables. Without a proxy, the SDK uses its own agents. */
 export function createAgents(connectMs: number): { httpAgent?: HttpAgent; httpsAgent?: HttpsAgent } {
   if (!hasProxy()) return {};
   return { httpAgent: new PlainAgent(OPTIONS), httpsAgent: new TunnelAgent(connectMs) };

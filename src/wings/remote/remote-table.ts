@@ -65,10 +65,7 @@ export async function hasSameEntry(
 }
 
 export const MARKER = `${PRIVATE_FOLDER}/format.json`;
-/**
- * The small files of a lake, in the order in which they are uploaded. `lake.json` is the last, because it publishes the
- * versions.
- */
+/** The small files in the order in which they are uploaded. `lake.json` is last, because it publishes the versions. */
 const STEPS = [[MARKER], [`${PRIVATE_FOLDER}/${MEMORY_FILE}`, 'ATTRIBUTION.md', 'catalog.sql'], ['lake.json']];
 const SMALL_FILES = STEPS.flat();
 

@@ -71,10 +71,7 @@ export class Remote {
   readonly #lease: Lease;
   readonly #landing: LandingMirror;
   readonly #mirrored: readonly MirroredFolder[];
-  /**
-   * Identifies the logs that were last uploaded. If they are unchanged, the remote needn't be listed again, because no
-   * other process changes it while this process holds the lease.
-   */
+  /** Identifies the uploaded logs. If they are unchanged, the remote, which is locked, needn't be listed again. */
   #sentLogs: string | undefined;
 
   constructor(ends: Ends, lease: Lease, mirrored: readonly MirroredFolder[]) {
@@ -97,8 +94,7 @@ export class Remote {
       } else if (isNew) await refuseOtherLake(lake, store);
       if (isNew) {
         await markPartial(lake, { remote: store.url });
-        // The note is written before the first download, so that a killed process leaves no files whose origin is
-        // unknown.
+        // The note is written before the first download, so that a killed process leaves no files of unknown origin.
         await writeNote(lake, note);
       }
       await restoreLake(this.#ends, await listTables(store));
@@ -191,9 +187,7 @@ async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   );
 }
 
-/**
- * Throws if the folder contains a lake that isn't a copy of the remote, because a download would overwrite that lake.
- */
+/** Throws if the folder contains a lake that isn't a copy of the remote, because a download would overwrite it. */
 async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
   const folders = [privatePath(lake, 'landing'), ...TABLE_NAMES.map((table) => tablePath(lake, table))];
   for (const folder of folders) {
@@ -212,8 +206,7 @@ export async function openStore(address: string, io: Io): Promise<ObjectStore> {
 }
 
 /**
- * Runs `work` while this process holds the lease of the lake's remote. If the lake has no remote, runs `work` without a
- * lease.
+ * Runs `work` while this process holds the lease of the lake's remote. Without a remote, runs `work` without a lease.
  * @throws PricelakeError `lake_invalid` if there is no remote, but data files are missing from the folder
  */
 export async function withRemote<T>(

@@ -59,10 +59,7 @@ async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], l
   });
 }
 
-/**
- * Downloads the entries that a table's log lacks. If the log differs from the remote's log, downloads all entries since
- * the newest checkpoint.
- */
+/** Downloads missing log entries. If the logs differ, downloads all entries since the newest checkpoint. */
 async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const { store, lake } = ends;
   const { table, log, version: newest } = remote;
@@ -121,10 +118,7 @@ interface Wanted {
   sha256?: string | undefined;
 }
 
-/**
- * Downloads files. Skips a file that this machine already has with the right size, because the files of a lake never
- * change.
- */
+/** Downloads files. Skips a file that is here with the right size, because the files of a lake never change. */
 export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<Fetched> {
   const fetched = { files: 0, bytes: 0 };
   const folders = new Set<string>();
@@ -144,10 +138,7 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
   return fetched;
 }
 
-/**
- * Returns the path of an object on this machine.
- * @throws PricelakeError `lake_invalid` if the path is outside the lake, or if the object is too large
- */
+/** Returns an object's local path. @throws PricelakeError `lake_invalid` if it is outside the lake, or too large */
 function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   const fail = (what: string) => {
     const hint =
@@ -192,9 +183,7 @@ async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]):
   return number > published ? landed.filter(({ key }) => key.startsWith(folder)) : [];
 }
 
-/**
- * Replaces a folder with the remote's folder. Downloads the journal last, because data without a journal is ignored.
- */
+/** Replaces a folder with the remote's. Downloads its journal last, because data without a journal is ignored. */
 async function replaceFolder(ends: Ends, name: string, objects: readonly ListedObject[]): Promise<void> {
   const folder = privatePath(ends.lake, name);
   const present = (await readdir(folder).catch(ignoreMissing)) ?? [];
@@ -204,10 +193,7 @@ async function replaceFolder(ends: Ends, name: string, objects: readonly ListedO
   await fetchAll(ends, objects.filter(isJournal));
 }
 
-/**
- * Moves a folder with files that a run on another machine has made obsolete to `_pricelake/aside`. The next `fetchLogs`
- * deletes them.
- */
+/** Moves a folder that another machine's run has made obsolete to `_pricelake/aside`, which `fetchLogs` empties. */
 async function moveAside({ lake, io }: Ends, path: string, name: string): Promise<void> {
   const target = privatePath(lake, 'aside', name);
   await mkdir(dirname(target), { recursive: true });

@@ -4,10 +4,7 @@ import type { RemoteUrl } from '../../formats/remote-url.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { createAgents, nameHost } from './proxied-agents.js';
 
-/**
- * The parts of the AWS SDK that pricelake uses. The SDK is optional, because it takes 20 MB on disk. It is loaded only
- * if a lake has a remote.
- */
+/** The used parts of the AWS SDK. It needs 20 MB on disk, so it is optional, and only loaded for a remote. */
 export interface Sdk {
   s3: typeof import('@aws-sdk/client-s3');
   storage: typeof import('@aws-sdk/lib-storage');
@@ -37,10 +34,7 @@ const ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
 
-/**
- * Creates an S3 client. Only the SDK looks for credentials, which it takes from the environment, profiles, SSO, roles
- * or the machine's metadata.
- */
+/** Creates an S3 client. The SDK finds the credentials: environment, profiles, SSO, roles or machine metadata. */
 export function createS3Client(
   { s3 }: Sdk,
   { endpoint, region, pathStyle }: RemoteUrl,

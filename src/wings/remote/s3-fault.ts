@@ -17,15 +17,11 @@ export function nameOf(error: unknown): string {
   return typeof name === 'string' && /^\w{1,60}$/.test(name) ? name : 'unknown fault';
 }
 
-/**
- * Returns true if a retry may help, because the connection failed, the response was cut off, or the status is
- * transient.
- */
+/** True if a retry may help: the connection failed, the response was cut off, or the status is transient. */
 export function isPassing(error: unknown): boolean {
   const status = statusOf(error);
   if (nameOf(error) === 'CredentialsProviderError' || isCertificateFault(error)) return false;
-  // If the response with an error was cut off, the SDK can't read the name of the error. Such an error is retried,
-  // whatever its status.
+  // An error in a response that was cut off has no name. It is retried, whatever its status.
   if (isNetworkFault(error)) return true;
   // The store has discarded the parts of the file that were already uploaded, so the file must be uploaded again.
   if (nameOf(error) === 'NoSuchUpload') return true;
@@ -42,10 +38,7 @@ function isNetworkFault(error: unknown): boolean {
   return hasSystemCode(error, ...NETWORK) || ['TimeoutError', 'IncompleteBody', 'Error'].includes(nameOf(error));
 }
 
-/**
- * Converts an error of the SDK to a PricelakeError. Its message doesn't quote the messages of the store or the SDK,
- * because these may contain secrets.
- */
+/** Converts an error of the SDK. Doesn't quote the store's or the SDK's message, which may contain secrets. */
 export function explainFault(error: unknown, url: string, what: string): unknown {
   if (error instanceof PricelakeError) return error;
   // Errors of the local disk are returned unchanged.

@@ -13,10 +13,7 @@ import { createS3Client, type LoadSdk, loadSdk, type Sdk } from './s3-client.js'
 import { CHANGED_HINT, explainFault, isPassing, nameOf, statusOf } from './s3-fault.js';
 
 const PART_BYTES = 16 * 1024 * 1024;
-/**
- * The number of parts of a file that are uploaded at the same time. With four files at the same time, the parts need up
- * to 128 MB of memory.
- */
+/** The number of parts of a file to upload in parallel. With four files in parallel, they need up to 128 MB of RAM. */
 const PARTS = 2;
 const REMOVALS = 16;
 /** These limits prevent a list of objects from exhausting the memory. */
@@ -93,8 +90,7 @@ class S3Store implements ObjectStore {
         queueSize: PARTS,
       });
       await upload.done().catch(async (error: unknown) => {
-        // The object may exist even though its parts don't, because the response to the last request may have been
-        // lost.
+        // If only the response to the last request was lost, the parts are gone, but the object exists.
         if (nameOf(error) !== 'NoSuchUpload' || (await this.#sizeOf(key)) !== bytes) throw error;
       });
     });
@@ -208,10 +204,7 @@ class S3Store implements ObjectStore {
     return (await this.list(key)).find((object) => object.key === key)?.bytes;
   }
 
-  /**
-   * Retries after transient errors. These include responses that were cut off and conditional writes whose result is
-   * unknown, after which the SDK doesn't retry.
-   */
+  /** Retries transient errors, including cut-off responses and undecided conditional writes, which the SDK doesn't. */
   async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -24,9 +24,8 @@ interface Pending {
 }
 
 /**
- * Uploads each version that the remote lacks. Data files are uploaded first, because no reader uses them yet. Then the
- * log entries are created in the order of their commits, each on the condition that the remote doesn't have that
- * version.
+ * Uploads each version that the remote lacks. First uploads the data files, which no reader uses yet. Then creates the
+ * log entries in the order of their commits, each only if the remote doesn't have that version.
  * @returns false if the remote has other versions, which this folder must download; uploaded files then remain
  */
 export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Promise<boolean> {
@@ -44,10 +43,7 @@ export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Pr
   return true;
 }
 
-/**
- * Lists the versions of a table that the remote lacks. Returns undefined if the logs differ, or if the remote is ahead
- * of this folder.
- */
+/** Lists the versions that the remote lacks. Returns undefined if the logs differ or the remote is ahead. */
 async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Promise<Pending[] | undefined> {
   const { table } = remote;
   const names = await listLog(lake, table);
@@ -85,10 +81,7 @@ async function readPending(lake: Lake, table: TableName, version: bigint): Promi
   return { table, version, at: info?.timestamp ?? 0, files, entry, isFirst: false };
 }
 
-/**
- * Yields groups of versions that can be uploaded at the same time, in the order of their commit times. For equal times,
- * uses the order in which a run commits the tables.
- */
+/** Groups versions by commit time, in ascending order. For equal times, uses the order in which a run commits. */
 function* inOrder(pending: Pending[][]): Generator<Pending[]> {
   const left = pending.map((versions) => [...versions]);
   const rank = ({ table }: Pending) => COMMIT_STEPS.findIndex((tables) => tables.includes(table));

@@ -51,10 +51,7 @@ export async function chooseSample(
   return { rows, ids: ids.map((row) => row.item_id as bigint) };
 }
 
-/**
- * Reads the items of the sample from the service, one by one. Returns undefined if no calls are left, or if the service
- * doesn't respond.
- */
+/** Reads the sampled items one by one. Returns undefined if no calls are left or the service doesn't respond. */
 export async function askSample(
   { client, io }: { client: ApiClient; io: Io },
   landing: Landing,

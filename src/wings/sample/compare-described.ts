@@ -56,10 +56,7 @@ async function readDescribed(
   await landSingleItems(part, landing, 'sample', [...left], io).catch((error: unknown) => skipSample(error, io));
 }
 
-/**
- * Counts the items that differ in a field that isn't in MOVED, although they didn't change after their newest known
- * change.
- */
+/** Counts items that differ in other fields than MOVED, but didn't change after their newest known change. */
 async function countUnannounced(
   { graph, typing }: Pick<WatchedRun, 'graph' | 'typing'>,
   landing: Landing,

@@ -29,10 +29,7 @@ export interface SampleProof {
   mismatches: bigint;
   /** The upper bound, at 95% confidence, of the share of the lake's items that don't match. */
   bound: number;
-  /**
-   * A JSON array with an object for each item that differs. It has the `item_id` and the names of the values that
-   * differ.
-   */
+  /** A JSON array with an object for each item that differs: its `item_id`, and the names of the values that differ. */
   differences: string;
 }
 
@@ -43,19 +40,14 @@ interface SampledLake {
   stale_items: Relation;
   /** The last change that was applied to the items. Undefined if the lake doesn't use the feed. */
   cursor: bigint | undefined;
-  /**
-   * If the lake doesn't use the feed, the time up to which the lake is complete, in ISO 8601; null if it is unknown.
-   */
+  /** The time up to which a lake without the feed is complete, in ISO 8601; null if it is unknown. */
   lowWatermark: string | null;
   skew: FeedSkew;
   /** A pattern that finds the names of datasets in a text (see dataset-names.ts). */
   datasetPattern: string | null;
 }
 
-/**
- * Compares the sample of a run with the lake, value by value. If a response is invalid, the result is that no items
- * were compared.
- */
+/** Compares a run's sample with the lake, value by value. If a response is invalid, compares no items. */
 export async function proveRunSample(
   io: Io,
   engine: Pick<Engine, 'graph' | 'typing'>,

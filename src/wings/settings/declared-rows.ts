@@ -8,20 +8,14 @@ type Analysis = Pipeline['analysis'];
 
 type DeclaredRows = Record<string, string | bigint | boolean | null>[];
 
-/**
- * The rows of a table that the settings in the pipeline file determine, with their hash. The table's commit records the
- * hash.
- */
+/** A table's rows according to the pipeline file, with their hash, which the table's commit records. */
 export interface DeclaredTable {
   table: DeclaredTableName;
   rows: DeclaredRows;
   declared: bigint;
 }
 
-/**
- * For each table of settings, the function that builds its rows from the pipeline file. The rows are unsorted, and have
- * no `run_id`.
- */
+/** The function that builds each table's rows from the pipeline file. They are unsorted and have no `run_id`. */
 const LISTS: Record<DeclaredTableName, (pipeline: Pipeline) => DeclaredRows> = {
   offer_rules: listOfferRules,
   user_matches: listUserMatches,
@@ -51,10 +45,7 @@ function listAttributes(siteId: bigint | null, attributes: Analysis['attributes'
   return [...listRules('attribute', siteId, names), ...listRules('value', siteId, values)];
 }
 
-/**
- * Builds a row for each text in the lists. If the list of a website is empty, adds a row with an empty text, which
- * means that none of the website's attributes has the meaning.
- */
+/** Builds a row for each text. A website's empty list becomes an empty text: no attribute has the meaning. */
 function listRules(
   rule: 'word' | 'attribute' | 'value',
   siteId: bigint | null,
@@ -75,10 +66,7 @@ function listUserMatches({ userMatches = [] }: Pipeline): DeclaredRows {
   }));
 }
 
-/**
- * Builds the row of the setting `staleAfter`. Returns undefined if the setting has its default value, because the
- * default is stored without a row.
- */
+/** Builds the row of `staleAfter`. Returns undefined for the default value, which is stored without a row. */
 function writeStaleAfter(staleAfter: StaleAfter) {
   const [[meaning, count] = ['', 0]] = Object.entries(staleAfter);
   if (meaning === 'seconds' && count === DEFAULT_STALE_SECONDS) return undefined;
@@ -102,9 +90,7 @@ export function listDeclared({
   });
 }
 
-/**
- * Computes a 48-bit hash of the rows. Every program that reads a transaction log can represent such a number exactly.
- */
+/** Computes a 48-bit hash of the rows, which every reader of a transaction log can represent exactly. */
 function hashRows(rows: DeclaredRows): bigint {
   const lines = rows.map((row) =>
     JSON.stringify(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)])),

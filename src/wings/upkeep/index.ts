@@ -7,18 +7,13 @@ import type { Wing } from '../wing.js';
 
 const files: Upkeep = {
   recover: settleRebuild,
-  /**
-   * Rewrites data files that other programs have written. If such a file is in a table's folder, reading the folder
-   * with a plain glob can fail.
-   */
+  /** Rewrites data files of other programs, because reading a folder with a plain glob can fail on them. */
   async prepare(db, lake, tables, io) {
     if (Object.values(tables).every(({ files }) => files.every(isSealed))) return false;
     await compactLake(db, lake, 'foreign', io);
     return true;
   },
-  /**
-   * Adds a file without rows to each table that has no files, so that a plain glob finds the table's columns and types.
-   */
+  /** Adds a file without rows to each table without files, so that a plain glob finds the columns and types. */
   async complete(db, lake, { empty: tables, ...filling }) {
     await fillEmptyTables(db, lake, { tables, ...filling });
   },

@@ -9,10 +9,7 @@ const MAX_CONNECTIONS = 256;
  */
 type Stage = 'idle' | 'asking' | 'taken';
 
-/**
- * If a new connection must replace an old one, an old one in the first of these states is chosen, or else one in the
- * second.
- */
+/** The states in which a new connection may replace an old one. Those in the first state are replaced first. */
 const LOSSES: readonly Stage[] = ['idle', 'asking'];
 
 /**

@@ -19,10 +19,7 @@ export function webhookPath(lakeRoot: string, ...parts: string[]): string {
   return path.join(lakeRoot, '_pricelake', 'webhooks', ...parts);
 }
 
-/**
- * The time for which the ids of events are remembered. The service retries an event for less than half as long (API
- * §6).
- */
+/** The time for which event ids are remembered. The service retries an event for less than half as long (API §6). */
 export const ID_MEMORY_MS = 7 * 24 * 3600 * 1000;
 
 interface EventFile {
@@ -68,8 +65,7 @@ export async function removeEvents(lakeRoot: string, keys: readonly string[], ru
 /** Returns the keys of all known events, oldest first, each with the time since when it has been known. */
 export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at: number][]> {
   const known: [string, number][] = [];
-  // Events are read before the recorded keys. A run records an event's key before it deletes the event, so no key is
-  // missed.
+  // Events are read before recorded keys. A run records a key before it deletes the event, so no key is missed.
   for (const { key, path: file } of await listEvents(lakeRoot)) known.push([key, await readTime(file)]);
   for (const name of await listNames(webhookPath(lakeRoot, 'taken'))) {
     const file = webhookPath(lakeRoot, 'taken', name);
@@ -80,10 +76,7 @@ export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at:
   return known.sort(([, a], [, b]) => a - b);
 }
 
-/**
- * Creates the folders for events.
- * @throws PricelakeError `lake_invalid` if a folder is a symbolic link, which may lead out of the lake
- */
+/** Creates the folders. @throws PricelakeError `lake_invalid` if one is a symbolic link, which may lead elsewhere */
 export async function makeFolders(lakeRoot: string): Promise<void> {
   const folders = ['events', 'taken', 'aside', 'tmp'].map((name) => webhookPath(lakeRoot, name));
   for (const folder of [path.dirname(webhookPath(lakeRoot)), webhookPath(lakeRoot), ...folders]) {
@@ -101,10 +94,7 @@ export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
   }
 }
 
-/**
- * Creates a file atomically. Returns false if a file with this name already exists. In both cases, the name survives a
- * power failure.
- */
+/** Creates a file atomically. Returns false if the name already exists. In both cases, the name is durable. */
 export async function createFile(lakeRoot: string, target: string, bytes: Buffer): Promise<boolean> {
   const temporary = webhookPath(lakeRoot, 'tmp', randomUUID());
   let isNew = true;

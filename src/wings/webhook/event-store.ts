@@ -13,10 +13,7 @@ import {
   webhookPath,
 } from './event-files.js';
 
-/**
- * The maximum number of unreadable bodies to keep. Older ones can be deleted, because the feed contains their changes
- * too.
- */
+/** The maximum number of unreadable bodies to keep. Older ones are deleted; the feed contains their changes too. */
 const MAX_ASIDE = 1000;
 
 export class EventStore {
@@ -49,9 +46,7 @@ export class EventStore {
     return isNew;
   }
 
-  /**
-   * Saves a signed body that isn't a valid event, and flushes it to disk. Returns the path of the file within the lake.
-   */
+  /** Durably saves a signed body that isn't a valid event, and returns the path of the file within the lake. */
   async setAside(body: Buffer): Promise<string> {
     const time = this.#io.now().toISOString().replaceAll(/[-:.]/g, '');
     const name = `${time}-${createHash('sha256').update(body).digest('hex').slice(0, 12)}`;

@@ -13,10 +13,7 @@ export class BodyReader {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * Reads the body of a request, and passes it to `use`.
-   * @throws Refusal if the body is too large or incomplete, in which case the rest of it is discarded
-   */
+  /** Passes the body to `use`. @throws Refusal if the body is too large or incomplete; the rest of it is discarded */
   async use<T>(request: IncomingMessage, use: (body: Buffer) => Promise<T>): Promise<T> {
     const parts: Buffer[] = [];
     let bytes = 0;

@@ -19,10 +19,7 @@ export interface ReceiverOptions extends AgeLimits {
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside' | 'finish'>;
   onLanded?: () => void;
-  /**
-   * The time within which to respond, in milliseconds. It must be less than the 10 seconds that the sender waits (API
-   * §6).
-   */
+  /** The time in which to respond, in milliseconds. It must be less than the 10 s that the sender waits (API §6). */
   answerWithinMs?: number;
 }
 
@@ -36,10 +33,7 @@ export interface Receiver {
 export const HEALTH_PATH = '/health';
 
 const ANSWER_WITHIN_MS = 8_000;
-/**
- * The time for which idle connections are kept open, in milliseconds. Load balancers keep them open for less time, so a
- * load balancer closes a connection before this server does.
- */
+/** Load balancers keep idle connections open for less than this, so they are the first to close a connection. */
 const KEEP_ALIVE_MS = 75_000;
 
 /** Serves the webhook endpoint (API §6). @throws PricelakeError `usage` if the server can't listen on the address */

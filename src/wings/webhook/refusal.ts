@@ -13,10 +13,7 @@ export class Refusal extends Error {
 
 const EVERY_MS = 10_000;
 
-/**
- * Logs why requests were refused. Logs each reason at most once in ten seconds, so that strangers who find the address
- * can't fill the disk.
- */
+/** Logs each reason for a refusal at most once in ten seconds, so that strangers can't fill the disk. */
 export class RefusalLog {
   readonly #io: Io;
   readonly #last = new Map<string, { at: number; skipped: number }>();

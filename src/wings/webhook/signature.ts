@@ -8,10 +8,7 @@ export interface Signature {
   values: Buffer[];
 }
 
-/**
- * The maximum age of a signature, and the maximum time by which it may be ahead of this machine's clock, in
- * milliseconds. The API document defines neither limit.
- */
+/** Limits, in ms, on a signature's age and on how far it is ahead of our clock. The API document has none. */
 export interface AgeLimits {
   maxAgeMs: number;
   maxSkewMs: number;
@@ -20,10 +17,7 @@ export interface AgeLimits {
 const SECONDS = /^\d{1,12}$/;
 const SHA256_HEX = /^[0-9a-f]{64}$/i;
 
-/**
- * Parses a header of the form `t=<unix seconds>,v1=<hex>[,v1=<hex>]`, and ignores other names in it. Returns undefined
- * if the header is invalid.
- */
+/** Parses `t=<unix seconds>,v1=<hex>[,v1=<hex>]`, ignoring other names. Returns undefined for an invalid header. */
 export function parseSignature(header: string | undefined): Signature | undefined {
   const pairs = (header ?? '').split(',').map((part) => part.trim().split('=', 2));
   const valuesOf = (name: string) => pairs.filter(([key]) => key === name).map(([, value = '']) => value);
@@ -33,9 +27,7 @@ export function parseSignature(header: string | undefined): Signature | undefine
   return { t, values: values.map((value) => Buffer.from(value, 'hex')) };
 }
 
-/**
- * Returns true if a `v1` value is the HMAC-SHA256 of `<t>.<body>` with one of the secrets. Compares in constant time.
- */
+/** True if a `v1` value is the HMAC-SHA256 of `<t>.<body>` with one of the secrets. Compares in constant time. */
 export function isSignedBy(secrets: readonly string[], { t, values }: Signature, body: Buffer): boolean {
   let isSigned = false;
   for (const secret of secrets) {

@@ -16,9 +16,8 @@ interface SecretFile {
 }
 
 /**
- * The secrets with which events are signed. A file of secrets is read again when it changes, so a secret can be
- * replaced without a restart. For this, the user adds the new secret, replaces it in the portal, and deletes the old
- * one a day later.
+ * The secrets with which events are signed. Changed files are read again, so that a secret can be replaced without a
+ * restart. The user adds the new secret, replaces it in the portal, and deletes the old one a day later.
  */
 export class SigningSecrets {
   readonly #texts: string[];
@@ -50,9 +49,7 @@ export class SigningSecrets {
     return new SigningSecrets(texts, files, protect, io);
   }
 
-  /**
-   * Returns the valid secrets. A file that has changed is read again. If that fails, its previous secrets stay valid.
-   */
+  /** Returns the valid secrets. Reads changed files again. If that fails, a file's previous secrets stay valid. */
   async current(): Promise<string[]> {
     for (const file of this.#files) {
       try {
@@ -88,10 +85,7 @@ export class SigningSecrets {
   }
 }
 
-/**
- * Reads a file of secrets. Its errors quote neither the path, which may be a secret by mistake, nor the message of the
- * system.
- */
+/** Reads a file of secrets. Its errors omit the path, which may be a secret by mistake, and the system's message. */
 async function readSecretFile(path: string): Promise<SecretFile> {
   try {
     // The version is read before the text, so that a change between the two reads is noticed next time.

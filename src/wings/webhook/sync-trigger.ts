@@ -1,10 +1,7 @@
 import type { Io } from '../../io/io.js';
 
 export interface RunEnd {
-  /**
-   * `done` means that the run published or found no changes. `later` means that another run has locked the lake, or
-   * that a retry may help.
-   */
+  /** `done`: the run published or found no changes. `later`: another run has locked the lake, or a retry may help. */
   outcome: 'done' | 'later' | 'failed';
   /** The earliest time at which the service allows another run. */
   nextRunAt?: Date | undefined;
@@ -14,9 +11,8 @@ const MINUTE_MS = 60_000;
 const MAX_WAIT_MS = 30 * MINUTE_MS;
 
 /**
- * Returns the time to wait before the next run, in milliseconds. Normally, this is `delayMs`. After failed runs, it is
- * one minute, and twice as long after each further failure, up to 30 minutes. After a failure, the wait also lasts at
- * least until `nextRunAt`.
+ * Returns the milliseconds to wait before the next run. This is `delayMs` or, after failures, 1, 2, 4, … up to 30
+ * minutes, and at least the time until `nextRunAt`.
  * @param failures the number of failed runs since the last success
  */
 function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined, now: Date): number {

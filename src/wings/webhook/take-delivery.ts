@@ -17,10 +17,10 @@ export interface Desk {
 }
 
 /**
- * Verifies a delivery, saves it, and returns the status of the response (API §6, delivery rules). A status of 2xx means
- * that the event is on disk, or that it needn't be saved. A signed body that can't be read is saved in a separate
- * folder and answered with 202. A retry wouldn't change such a body, and a rejection would delay all later changes for
- * a day and then disable the endpoint.
+ * Verifies and saves a delivery, and returns the status of the response (API §6, delivery rules). 2xx means that the
+ * event is on disk, or needn't be saved. A signed body that can't be read is saved in a separate folder and answered
+ * with 202. A retry wouldn't change it, and a rejection would delay all later changes for a day and then disable the
+ * endpoint.
  * @throws Refusal if the delivery isn't signed, or can't be processed now
  */
 export async function takeDelivery(
