@@ -86,7 +86,10 @@ const narrowByBrand: Narrow = async ({ staging: { graph }, merge, next, one }) =
   return { key: 'product_id', keys: renamed, sources: { items: own } };
 };
 
-/** Finds websites with an item that is new, or whose website, currency, listing or lack of a price has changed. */
+/**
+ * Finds websites with an item that is new, that gained or lost its price, or whose website, currency or listing state
+ * has changed. Their query reads all items of these websites.
+ */
 const narrowBySite: Narrow = async ({ staging: { graph }, merge, next }) => {
   if (merge.changed === 0n) return 'none';
   const sites = graph.table(

@@ -21,7 +21,10 @@ export function explainOpen(parts: readonly OpenListing[]): { unknown: bigint; r
   return { unknown, reason: [...new Set(reasons)].join('; ') };
 }
 
-/** If all pages of a website were read, only the difference in counts is unknown, otherwise all unread items are. */
+/**
+ * Counts the items with an unknown listing state. If all pages of a website were read, these are as many as the
+ * difference in counts. Otherwise, they are all items of the website that weren't read.
+ */
 function countUnknown({ sites, unread }: OpenListing): bigint {
   const open = sites.map((site) => {
     const difference = countDifference(site);

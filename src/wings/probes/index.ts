@@ -5,8 +5,8 @@ import type { Wing } from '../wing.js';
 import { landProbes } from './land-probes.js';
 
 /**
- * Returns the websites for which the run still has to ask when an item was last seen, as far as the calls suffice that
- * the rest of the run doesn't need. Returns undefined if the run doesn't ask about any website.
+ * Returns the websites for which the run still has to ask when an item was last seen. The rest of the run may leave
+ * calls for only some of them. Returns undefined if the run doesn't ask about any website.
  */
 async function chooseSites(run: ProbedRun): Promise<readonly bigint[] | undefined> {
   const { landed, account } = run.facts;

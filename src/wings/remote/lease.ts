@@ -100,7 +100,7 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
   }
 }
 
-/** True if the folder's note names the newest lease, or if the folder took that lease and was then killed. */
+/** True if the folder's note names the newest lease, or if a killed process of this folder took that lease. */
 function isInLine(note: CopyNote, last: number, { copy, after, inLine }: LeaseRecord): boolean {
   return copy === note.copy && (note.generation === last || (inLine && note.generation === after));
 }

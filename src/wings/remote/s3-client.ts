@@ -4,7 +4,7 @@ import type { RemoteUrl } from '../../formats/remote-url.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { createAgents, nameHost } from './proxied-agents.js';
 
-/** The used parts of the AWS SDK. It needs 20 MB on disk, so it is optional, and only loaded for a remote. */
+/** The parts of the AWS SDK that we use. It is optional, because it takes 20 MB on disk. Only remotes need it. */
 export interface Sdk {
   s3: typeof import('@aws-sdk/client-s3');
   storage: typeof import('@aws-sdk/lib-storage');

@@ -204,7 +204,7 @@ class S3Store implements ObjectStore {
     return (await this.list(key)).find((object) => object.key === key)?.bytes;
   }
 
-  /** Retries transient errors, including cut-off responses and undecided conditional writes, which the SDK doesn't. */
+  /** Retries transient errors. Unlike the SDK, also retries cut-off responses and undecided conditional writes. */
   async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {

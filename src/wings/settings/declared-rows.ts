@@ -15,7 +15,7 @@ export interface DeclaredTable {
   declared: bigint;
 }
 
-/** The function that builds each table's rows from the pipeline file. They are unsorted and have no `run_id`. */
+/** For each table, the function that builds its rows from the pipeline file, unsorted and without `run_id`. */
 const LISTS: Record<DeclaredTableName, (pipeline: Pipeline) => DeclaredRows> = {
   offer_rules: listOfferRules,
   user_matches: listUserMatches,
@@ -45,7 +45,7 @@ function listAttributes(siteId: bigint | null, attributes: Analysis['attributes'
   return [...listRules('attribute', siteId, names), ...listRules('value', siteId, values)];
 }
 
-/** Builds a row for each text. A website's empty list becomes an empty text: no attribute has the meaning. */
+/** Builds a row for each text. A website's empty list becomes a row with an empty text, meaning no attribute. */
 function listRules(
   rule: 'word' | 'attribute' | 'value',
   siteId: bigint | null,
