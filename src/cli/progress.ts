@@ -4,7 +4,6 @@ import type { Progress } from '../io/io.js';
 import { measureScreen, type Screen } from './output/output.js';
 import { toPlainLine } from './plain-text.js';
 
-/** Shows the progress of a run's steps. */
 export interface ProgressView {
   update(progress: Progress): void;
   /** Prints a line above the progress bars. */

@@ -102,7 +102,6 @@ async function chooseSource(request: Arguments<typeof explore>, context: Command
 interface Shown {
   /** The lake's folder on this machine. */
   path: string;
-  /** The lake that the pages show. */
   lake: Lake;
   remote: RemoteSource | undefined;
   settings: ReadingSettings | undefined;

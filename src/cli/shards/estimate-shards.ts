@@ -11,7 +11,6 @@ import { estimateWithWings } from '../../wings/index.js';
 import type { CommandContext } from '../command.js';
 import { chooseShard } from './choose-shard.js';
 
-/** An estimate of the next run of one shard. */
 export interface ShardEstimate extends Omit<RunEstimate, 'refusal'> {
   shard: string;
   lake: string;
