@@ -36,7 +36,7 @@ export function checkCommit(state: ReplayedTable, { text, actions }: Entry, fail
 
 const SUM = ',"pricelake.entrySha256":"';
 
-/** Checks the SHA-256 in an entry that pricelake has written. It covers the entry without the checksum. */
+/** Checks the SHA-256 in an entry that pricelake has written. The digest covers the entry without this checksum. */
 function findSumFault(text: string, isOurs: boolean): string | undefined {
   const [head = ''] = text.split('\n', 1);
   const at = head.indexOf(SUM);

@@ -20,7 +20,7 @@ interface LandingCheck {
   endedAt: string | undefined;
 }
 
-/** A file or a part of one, as a line of the journal describes it. */
+/** A file, or a part of a file, as a line of the journal describes it. */
 interface Piece {
   file: string;
   /** The index of the journal line. */
@@ -40,7 +40,7 @@ export const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 
 /**
  * Checks that the lines of a run's journal are complete, in order and unchanged, and that the files have the lengths
- * and checksums that the lines record. Doesn't use the code that wrote them, so that its bugs are noticed.
+ * and checksums that the lines record. Shares no code with the writer, so that the writer's bugs are noticed.
  */
 export async function checkLanding(folder: string): Promise<LandingCheck> {
   const check: LandingCheck = { faults: [], files: 0, endedAt: undefined };
@@ -93,7 +93,7 @@ function readLines(text: string, fail: (what: string) => void): Line[] {
   return lines;
 }
 
-/** Returns the two checksums that a line may have: as the first line of an append, or as a later one. */
+/** Returns the checksums that a line has as the first line of an append, and as a later line. */
 export function listSums(before: string, line: string): string[] {
   return ['', '+'].map((mark) =>
     createHash('sha256')
@@ -116,7 +116,7 @@ function checkExports(lines: readonly Line[], fail: (what: string) => void): voi
   }
 }
 
-/** The file of a journal entry that doesn't name one. Feed entries use the same file in each run. */
+/** The files of journal entries that don't name a file. All feed pages of a run are in the same file. */
 const FILES: Record<string, string> = { 'feed.page': 'feed.ndjson' };
 
 function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
@@ -127,7 +127,7 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
   const files = new Map<string, Piece[]>();
   for (const [index, line] of lines.entries()) {
     const file = typeof line.file === 'string' ? line.file : FILES[String(line.type)];
-    // The files of an interrupted export have been deleted, so they aren't checked.
+    // Skips the files of an interrupted export, because the run has deleted them.
     const isVoid = line.type === 'export.segment' && !kept.has(`${line.shard} ${line.attempt}`);
     if (file === undefined || isVoid) continue;
     const whole = typeof line.fileSha256 === 'string' ? line.fileSha256 : undefined;
@@ -139,8 +139,8 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
 }
 
 /**
- * Describes the first difference between a file and the parts that the journal records. Returns undefined if there is
- * none. Ignores bytes after the last part.
+ * Describes the first difference between a file and the parts that the journal records. Returns undefined if the file
+ * has all parts. Ignores bytes after the last part, which a killed run may leave.
  */
 async function compareFile(path: string, pieces: readonly Piece[]): Promise<Omit<LandingFault, 'file'> | undefined> {
   const info = await stat(path).catch(ignoreMissing);

@@ -24,7 +24,7 @@ export function addValues(column: Column, facts: ColumnFacts | undefined, values
   return result;
 }
 
-/** Compares texts by their bytes, which is the order of code points. NaN is greater than other numbers. */
+/** Compares texts by their bytes, which gives the order of code points. Treats NaN as the largest number. */
 function compareValues(a: ExactValue, b: ExactValue): number {
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
   if (typeof a === 'number' && Number.isNaN(a)) return Number.isNaN(b) ? 0 : 1;
@@ -32,7 +32,7 @@ function compareValues(a: ExactValue, b: ExactValue): number {
   return (a as bigint) < (b as bigint) ? -1 : (a as bigint) > (b as bigint) ? 1 : 0;
 }
 
-/** Formats a value as DuckDB does. The log has partition values in this format. */
+/** Formats a value like a partition value in the log. Supports all types by which a table can be partitioned. */
 export function formatValue(column: Column, value: ExactValue): string | null {
   if (value === null || value === undefined) return null;
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
@@ -55,8 +55,8 @@ export function parseStats(text: string): Stats {
 const PREFIX = 32;
 
 /**
- * Lists the faults of a column's statistics. If `whole` is true, `facts` cover all values, so the bounds must be as
- * tight as the log allows. Otherwise, the bounds must only include the values.
+ * Lists the faults of a column's statistics. If `whole` is true, `facts` cover all values of the column, so the bounds
+ * must be as tight as the log allows. Otherwise, it suffices that the bounds include the values in `facts`.
  */
 export function compareStats(column: Column, stats: Stats, facts: ColumnFacts, whole: boolean): string[] {
   const faults: string[] = [];
@@ -85,8 +85,8 @@ function holds(side: 'min' | 'max', bound: ExactValue, found: ExactValue): boole
 }
 
 /**
- * True if a bound is as tight as the log allows. Text is shortened and times are rounded to milliseconds. Other bounds
- * must be equal.
+ * True if a bound is as tight as the log allows. The log shortens text and rounds times to milliseconds. Any other
+ * bound must equal the smallest or largest value.
  */
 function isTight(column: Column, side: 'min' | 'max', bound: ExactValue, found: ExactValue): boolean {
   if (column.type === 'TIMESTAMP WITH TIME ZONE') {

@@ -14,7 +14,7 @@ import { compressors } from 'hyparquet-compressors';
  */
 export type ExactValue = bigint | number | boolean | Uint8Array | null | undefined | ExactValue[];
 
-/** A Parquet file, read with hyparquet, which isn't the software that wrote it. */
+/** A Parquet file, read with hyparquet, because DuckDB, which wrote the file, might not notice its own errors. */
 export interface ExactFile {
   /** The number of rows in each row group. */
   groups: number[];

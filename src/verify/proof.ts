@@ -34,7 +34,7 @@ export interface Proof {
   claims: string;
   /** The next step after a failure; by default, a rebuild of the tables. */
   next?: string;
-  /** Reports findings. Returns the number of things that were checked, and what they are. */
+  /** Reports findings. Returns the number of checked objects, and their kind. */
   prove(context: VerifyContext, report: Report): Promise<Looked>;
 }
 
@@ -58,7 +58,7 @@ interface Applied {
   query: bigint | undefined;
 }
 
-/** Decodes Delta's `txn` actions without the code that writes them (src/lake/table-state.ts), to notice its bugs. */
+/** Decodes Delta's `txn` actions. Shares no code with their writer (src/lake/table-state.ts), to notice its bugs. */
 export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefined): Applied {
   const read = (appId: string) => table?.txn.get(appId);
   return {

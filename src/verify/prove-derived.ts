@@ -12,7 +12,7 @@ import { privatePath } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { createReplayedViews, type Proof, type Report, readApplied } from './proof.js';
 
-/** The approximate number of items to compare at once. DuckDB can't write all the memory of a grouping to disk. */
+/** The approximate number of items to compare at once. DuckDB can't spill all the memory of a GROUP BY to disk. */
 const PART_ITEMS = 1_500_000n;
 
 export const derivedProof: Proof = {
@@ -46,7 +46,7 @@ export const derivedProof: Proof = {
             (SELECT count(*) FROM made) AS made`);
         const counts = row as Record<'stale' | 'stored' | 'made', bigint>;
         count += counts.stored;
-        // A row that isn't stale is in both tables, so the number of missing rows follows without another query.
+        // A stored row that isn't stale is also a computed row, so the missing rows can be counted without a query.
         const missing = counts.made - (counts.stored - counts.stale);
         if (counts.stale + missing === 0n) continue;
         if (origin !== undefined) notes.push(`${table} was derived ${origin}; the next run derives it again`);
@@ -62,8 +62,8 @@ export const derivedProof: Proof = {
 };
 
 /**
- * Describes why a table may differ: it was computed from older items (a run was killed between two commits), or by
- * another query (pricelake was upgraded). Returns undefined if neither is the case.
+ * Describes why a table may differ from its query's result. It was computed from older items if a run was killed
+ * between two commits, or by another query if pricelake was upgraded. Returns undefined if neither happened.
  */
 function describeOldOrigin(hasOlderItems: boolean, hasOtherQuery: boolean): string | undefined {
   if (hasOlderItems) return 'from an older version of items';
@@ -84,7 +84,7 @@ export const countProof: Proof = {
   claims: 'For each check, the violation count that runs carry forward equals the violations among all rows.',
   async prove(context, report) {
     const memory = (await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing)) ?? '';
-    // Runs ignore saved numbers that belong to other versions of the files.
+    // Compares only counts of the current files, because runs ignore counts of other files.
     const kept = readKeptCounts(findCounts(memory, report), await loadChecks(), (table) =>
       context.tables.get(table)?.files.keys(),
     );

@@ -29,7 +29,7 @@ export const landingProof: Proof = {
       const fail = (file: string, what: string) => report({ file: join('_pricelake', 'landing', name, file), what });
       for (const { file, what } of found.faults) fail(file, what);
       files += BigInt(found.files) + 1n;
-      // Only the newest run can be unfinished. If a journal was cut off between two lines, nothing else shows it.
+      // A published run's journal must record the run's end. Otherwise, it was cut off between two lines.
       const isPublished = BigInt(Number.parseInt(name, 10)) <= published || index < names.length - 1;
       if (found.endedAt === undefined && isPublished && found.faults.length === 0) {
         fail(
@@ -42,7 +42,7 @@ export const landingProof: Proof = {
   },
 };
 
-/** Checks the lines of the lake's saved state. Each has its own checksum, which lines added by people may lack. */
+/** Checks the lines of the lake's saved state. Each line has its own checksum, except lines that people added. */
 function* checkMemory(text: string): Generator<string> {
   const lines = text.split('\n');
   if (lines.pop() !== '') yield 'its last line is cut short';

@@ -13,7 +13,7 @@ export const cursorProof: Proof = {
     const rows = await context.db.rows(
       'SELECT run_number, run_id, cursor_from, cursor_to, written FROM runs ORDER BY run_number',
     );
-    /** The cursors that tables may record. A run without changes may reach a later cursor and not commit it. */
+    /** The cursors that tables may record. A run that writes nothing may reach a cursor that no commit records. */
     let cursors: (bigint | null)[] = [null];
     let number: bigint | undefined;
     for (const row of rows) {
@@ -66,7 +66,7 @@ export const equationProof: Proof = {
         fail(`received ${received} rows, but ${written} written + ${rejected} rejected + ${deduplicated} deduplicated`);
       }
       if (rejected !== kept) fail(`rejected ${rejected} rows, but the rejects table has ${kept}`);
-      // Runs of older versions have null here.
+      // This column is null for runs by older versions of pricelake.
       if (row.export_rows_landed !== null && row.export_rows !== row.export_rows_landed) {
         fail(`expected ${row.export_rows} export rows, but ${row.export_rows_landed} landed`);
       }
@@ -86,7 +86,7 @@ export const keyProof: Proof = {
       context.signal.throwIfAborted();
       await createReplayedViews(context, [table]);
       const key = schema.key.map(quoteIdentifier);
-      // A change from another source than the feed has no key.
+      // Skips rows whose key contains null, such as differences in history, which have no change id.
       const whole = key.map((name) => `${name} IS NOT NULL`).join(' AND ');
       const rows = await context.db.rows(
         `SELECT ${key.map((name) => `CAST(${name} AS VARCHAR)`).join(` || ' ' || `)} AS key, count(*) AS copies
@@ -109,7 +109,7 @@ export const historyProof: Proof = {
     const cursor = readApplied(context.tables.get('items')).cursor ?? 0n;
     const source = { from: `(${sql}\n)`, values: { cursor }, types: { cursor: BIGINT } };
     await context.db.withSession(async (connection) => {
-      // Stores the rows before it reports the first one, because a statement that runs out of memory is repeated.
+      // Stores all rows before the first is reported. A statement that runs out of memory would repeat reported rows.
       const faults = await holdRows(connection, source, Number.MAX_SAFE_INTEGER);
       for await (const chunk of faults.chunks()) {
         context.signal.throwIfAborted();

@@ -43,7 +43,7 @@ function findDifference(schema: ReplayedTable['schema'], schemaString: string): 
   }
 }
 
-/** Reports other programs' commits that no run has repaired or published after. Returns notes on the others. */
+/** Reports other programs' commits that neither a repair nor a later publication covers. Returns notes on the rest. */
 function compareForeign({ table, foreign, txn }: ReplayedTable, published: bigint, report: Report): string[] {
   const repaired = readApplied({ txn }).accepted ?? -1n;
   const notes: string[] = [];

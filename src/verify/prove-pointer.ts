@@ -35,8 +35,8 @@ export const pointerProof: Proof = {
 };
 
 /**
- * Reads the tables with the same code as runs, to write the lake's files again for a comparison. Returns undefined if a
- * log is damaged, or if another version of pricelake wrote the files, because their text may differ.
+ * Reads the tables with the code that runs use, so that the expected text of lake.json and catalog.sql can be built.
+ * Returns undefined if a log is damaged, or if another version of pricelake, whose text may differ, wrote the files.
  */
 async function readOwnStates(context: VerifyContext): Promise<TableState[] | undefined> {
   try {
@@ -136,7 +136,7 @@ async function compareCatalog(
   reportDifferences(CATALOG, isOther, report, (note) => compareLiterals(text, tables, note));
 }
 
-/** True if the text was cut off. Only needed if the expected text isn't known. */
+/** True if catalog.sql was cut off. Called only if its expected text isn't known. */
 function isCut(text: string, tables: VerifyContext['tables']): boolean {
   const views = new Set([...text.matchAll(/^CREATE OR REPLACE VIEW "?(\w+)/gm)].map(([, name]) => name));
   return !text.endsWith(';\n') || [...tables.keys()].some((table) => !views.has(table));
@@ -145,7 +145,7 @@ function isCut(text: string, tables: VerifyContext['tables']): boolean {
 /** Compares the paths in the catalog with those of the data files. */
 function compareLiterals(text: string, tables: VerifyContext['tables'], report: Report): void {
   const literals = [...text.matchAll(/'((?:[^']|'')*\.parquet)'/g)].map(([, path = '']) => path.replaceAll("''", "'"));
-  // The catalog escapes `*`, `?` and `[` by brackets, because DuckDB uses them for patterns.
+  // The catalog writes `*`, `?` and `[` in brackets, because DuckDB would otherwise read the path as a pattern.
   const named = new Set(literals.map((path) => path.replaceAll(/\[([*?[])\]/g, '$1')));
   for (const { table, files } of tables.values()) {
     for (const path of files.keys()) {

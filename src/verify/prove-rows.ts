@@ -15,8 +15,8 @@ interface Reading {
 }
 
 /**
- * Reads one column of one row group at a time, so that memory use doesn't depend on the size of the file. The sample
- * depends on the number of the newest run, so that later runs check other row groups.
+ * Reads one column of one row group at a time, so that memory use doesn't depend on the size of the file. A sample
+ * depends on the number of the newest run, so that each verification after a run checks other row groups.
  */
 export const rowProof: Proof = {
   name: 'rows',
@@ -83,7 +83,7 @@ async function proveFile(
       }
       if (facts === undefined) continue;
       const whole = groups.length === reader.groups.length;
-      // Other programs have their own ways to write bounds, for example bounds of decimals as doubles.
+      // Doesn't compare other programs' statistics, which may round bounds, for example decimals to doubles.
       const isOurs = file.sha256 !== undefined;
       for (const fault of isOurs ? compareStats(column, stats, facts, whole) : []) fail(fault);
       const value = file.partitionValues[column.name];

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 
-/** The parts of a footer that are compared with the log. */
+/** The parts of a Parquet footer that `verify` compares with the log. */
 export interface Footer {
   rows: bigint;
   rowsInGroups: bigint;
@@ -13,8 +13,8 @@ export interface Footer {
 export const ZSTD = 6;
 
 /**
- * Reads the footer of a Parquet file with parquetjs-lite. Runs use hyparquet for this, so a bug in one of the two is
- * noticed.
+ * Reads the footer of a Parquet file with parquetjs-lite. Runs read footers with hyparquet, so a bug in either library
+ * is noticed.
  * @throws Error if the footer can't be read
  */
 export async function readFooter(path: string): Promise<Footer> {
@@ -51,8 +51,8 @@ async function loadReader() {
 }
 
 /**
- * Changes how parquetjs-lite creates int64 values. It uses `new Buffer`, which is deprecated, so that Node inspects the
- * stack up to ten thousand times per process.
+ * Changes how parquetjs-lite allocates int64 values. It calls the deprecated `new Buffer`, and Node inspects the stack
+ * for up to ten thousand of these calls per process.
  */
 function allocateInt64(): void {
   const parquet = createRequire(import.meta.url).resolve('parquetjs-lite');

@@ -147,7 +147,7 @@ async function applyCheckpoint(state: ReplayedTable, folder: string, version: nu
   state.version = version;
 }
 
-/** Compares a checkpoint with the replayed state, because readers may start from either. */
+/** Compares a checkpoint with the replayed state, because readers may start from the checkpoint. */
 async function compareCheckpoint(
   state: ReplayedTable,
   folder: string,
@@ -189,8 +189,8 @@ function keepLive(live: ReplayedTable['live'], action: Action): void {
 }
 
 /**
- * Converts a value to text, so that equal values from JSON and from Parquet have equal texts: numbers of any type
- * become the same, and empty or missing fields are omitted.
+ * Converts a value to text, so that equal values from JSON and from Parquet have equal texts. All types of numbers get
+ * the same format. Omits fields that are null and objects without fields.
  */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (key, member) => {

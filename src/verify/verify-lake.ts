@@ -15,7 +15,7 @@ import { rowProof } from './prove-rows.js';
 import { replayTable } from './replay-log.js';
 import type { ReplayedTable } from './replayed-table.js';
 
-/** All checks, in order: those of bytes come first, and those of the meaning of the data last. */
+/** All checks, in order. Checks of bytes come first, and checks of the data's meaning last. */
 const PROOFS: Proof[] = [
   landingProof,
   logProof,
@@ -54,7 +54,7 @@ interface VerifyOptions {
 }
 
 /**
- * Checks a whole lake. Uses as little of the code that writes lakes as possible. Changes nothing, and needs no lock.
+ * Checks a whole lake, with as little of the code that writes lakes as possible. Changes nothing, and needs no lock.
  * @throws PricelakeError `unavailable` if there are findings, but a run has published in the meantime
  */
 export async function verifyLake(lake: Lake, db: Database, options: VerifyOptions, io: Io): Promise<ProofResult[]> {
@@ -91,7 +91,7 @@ async function runProof(proof: Proof, context: VerifyContext): Promise<ProofResu
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof PricelakeError && error.code === 'out_of_memory') throw error;
-    // A missing or damaged file has made this check impossible. The check `files` reports which file it is.
+    // A missing or damaged file has made this check impossible. The check `files` names this file.
     report({
       what: `couldn't be checked: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
     });
