@@ -13,7 +13,7 @@ import { NUMBER_MARK } from './long-numbers.js';
 import { nameColumn } from './shape.js';
 
 const SAFE_LENGTH = 15;
-/** The number of characters to keep of a row that uses up most of the size limit for a line. */
+/** The number of characters of raw text to keep if a row alone uses up most of the size limit of a line. */
 const FEW_CHARACTERS = 1000;
 
 export interface CsvColumns extends Readonly<CsvFacts> {
@@ -34,14 +34,14 @@ export interface BadRowTask {
 }
 
 /**
- * Reads a file row by row, after DuckDB has failed to read it as a whole. A row that can't be typed goes to `badPath`,
- * with its position, its raw text and the reason. Other rows go to `goodPath`. Returns the number of good and bad rows.
+ * Reads a file row by row, after DuckDB has failed to read it as a whole. Writes each row that can't be typed to
+ * `badPath`, with its position, raw text and reason, and all other rows to `goodPath`. Returns the number of each.
  */
 export async function separateBadRows(task: BadRowTask): Promise<{ good: number; bad: number }> {
   const good = createWriteStream(task.goodPath);
   const bad = createWriteStream(task.badPath);
   const written = Promise.all([finished(good), finished(bad)]);
-  written.catch(() => {}); // This rejection is handled below. The disk may become full at any row.
+  written.catch(() => {}); // `await written` below throws this error, for example if the disk becomes full
   const counts = { good: 0, bad: 0 };
   const structs = structPaths(task.fields);
   try {
@@ -65,7 +65,7 @@ export async function separateBadRows(task: BadRowTask): Promise<{ good: number;
   return counts;
 }
 
-/** Builds the line that DuckDB will read. DuckDB limits the size of JSON objects, and a larger row counts as bad. */
+/** Builds the line that DuckDB will read. A row that exceeds DuckDB's size limit for JSON objects counts as bad. */
 function wrapRow(
   row: RawRow,
   findFault: (value: unknown) => string | undefined,
@@ -121,7 +121,7 @@ async function* readRows(task: BadRowTask): AsyncGenerator<RawRow> {
   }
 }
 
-/** Yields the records after the header. Each is an object with the columns' names and the cells' texts. */
+/** Yields the records after the header, as objects that map the columns' names to the cells' texts. */
 async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<RawRow> {
   let isHeader = true;
   for await (const { bytes, line } of readCsvRecords(path)) {
@@ -161,7 +161,7 @@ function readRowId({ raw }: RawRow, { fields, csv, fitId }: BadRowTask): string 
   return findRowId(Buffer.from(raw), fields === CHANGE_FIELDS ? ['item'] : [], fitId);
 }
 
-/** Parses JSON. Numbers that a double could change become marked strings. Never throws. */
+/** Parses JSON. Numbers that a double could change become strings that start with NUMBER_MARK. Never throws. */
 function parseLine(text: string): Parsed {
   if (isTooDeep(text)) return { reason: TOO_DEEP };
   try {
@@ -171,7 +171,7 @@ function parseLine(text: string): Parsed {
   }
 }
 
-/** Formats a short number as DuckDB does, so that both readers give the same text. Doesn't change a long number. */
+/** Formats a short number as DuckDB does, so that a row's text doesn't depend on its reader. Keeps a long number. */
 function keepNumber(token: string): number | string {
   if (/^-?\d+$/.test(token) && token.length <= SAFE_LENGTH) return Number(token);
   return `${NUMBER_MARK}${token.length <= SAFE_LENGTH ? printDouble(token) : token}`;

@@ -2,15 +2,15 @@ import type { RelationGraph } from '../sql/graph.js';
 import type { Relation } from '../sql/relation.js';
 import { code, sql, writeTyped } from '../sql/sql.js';
 
-/** Marks a text that lists dataset names and isn't split yet. It is a character for private use, like NUMBER_MARK. */
+/** The first character of a list of dataset names that isn't split yet. It is for private use, like NUMBER_MARK. */
 export const NAMES_MARK = '\uE0F2';
 
-/** A longer pattern would be too slow. It then includes only names that contain a separator. */
+/** The maximum length of a pattern. If all names don't fit, the pattern has only names that contain a separator. */
 const MAX_PATTERN = 100_000;
 
 /**
- * Builds the pattern with which the SQL macro `dataset_names` finds known names in text. Returns null if no name is
- * known. Without the names, `Tools; Garden` may be one dataset or two.
+ * Builds the pattern with which the SQL macro `dataset_names` splits a list of names. Returns null if no name is known.
+ * Only the known names show whether `Tools; Garden` is one dataset or two.
  */
 export function writeDatasetPattern(names: readonly string[]): string | null {
   const known = [...new Set(names)].filter((name) => name.trim() !== '').sort((a, b) => b.length - a.length);
@@ -70,8 +70,8 @@ export interface DatasetRename {
 }
 
 /**
- * Finds datasets whose name has changed since the lake recorded it. Omits a former name that another dataset has too,
- * because rows don't show which of the two they mean. A complete copy corrects such rows.
+ * Finds datasets whose name has changed since the lake recorded it. Omits a former name that another dataset also has,
+ * because a row with this name may mean either dataset. A complete copy corrects such rows.
  */
 export function findRenamedDatasets(known: readonly DatasetName[], visible: readonly DatasetName[]): DatasetRename[] {
   const isKnown = ({ id }: DatasetName) => known.some((one) => one.id === id);

@@ -28,7 +28,8 @@ export interface SkewEvidence {
 
 /**
  * Measures the difference (skew) from rows and changes of the same items.
- * @param lacksChanges true if a change couldn't be typed. A row may show its effect, so the skew isn't estimated
+ * @param lacksChanges true if a change couldn't be typed. A row may include this change, so a skew that isn't proved
+ * counts as 0
  */
 export async function measureFeedSkew(
   graph: RelationGraph,
@@ -42,7 +43,7 @@ export async function measureFeedSkew(
   return { us: us ?? null, isKnown: known !== undefined };
 }
 
-/** Returns the skew that the newest run has recorded. In a few rows, skew looks the same as a delay. */
+/** Returns the skew that a run recorded last. The few rows of this run may not show whether they are skewed or late. */
 async function readKnownSkew(graph: RelationGraph, runs: Relation): Promise<bigint | undefined> {
   const row = await graph.row(sql`SELECT arg_max(feed_skew_us, run_number) AS us FROM ${runs}`);
   return typeof row?.us === 'bigint' ? row.us : undefined;
@@ -80,12 +81,12 @@ async function readSkew(
       (SELECT max_by(distance, {'items': items, 'nearness': -abs(distance)}) FROM counted
         WHERE items > 1 AND 2 * items > (SELECT count(DISTINCT item_id) FROM distances)) AS agreed
     FROM nearest`);
-  // An item may have several changes close to its row, and one of them may match by chance. So the skew is the distance
-  // on which most items agree. If changes come in pairs, items agree on two distances. The smaller one is used, so that
-  // no row counts as including a change that was made after it.
+  // An item may have several changes close to its row, and one of them may match by chance. The skew is therefore the
+  // distance on which most items agree. If items agree on two distances, because changes come in pairs, the smaller
+  // distance is used, so that no row counts as including a change that was made after it.
   if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return { us: row.agreed + SECOND_US, isSure: true };
   if (row?.is_exact === true) return { us: 0n, isSure: true };
-  // If rows lag, the changes nearest to them are from earlier runs.
+  // Estimates the skew only with history, because the changes nearest to late rows are from earlier runs.
   if (!withHistory || typeof row?.middle !== 'bigint') return { us: undefined, isSure: false };
   return { us: row.middle > 0n ? row.middle + SECOND_US : 0n, isSure: false };
 }

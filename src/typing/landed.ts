@@ -45,12 +45,12 @@ FROM ${rowsSql(files, shape.fields, shape.isOpen)}`;
 
 function readText(name: string, value: string): string {
   if (name === 'attributes') {
-    // DuckDB normalizes the JSON, as it does in JSON rows, so that equal attributes have equal text. A text with a long
-    // number isn't changed.
+    // DuckDB normalizes the text, as it does in JSON rows, so that equal attributes have equal text. Text with a long
+    // number stays the same, because DuckDB would round the number.
     const json = `CASE WHEN ${hasLongNumber(value)} THEN ${value} ELSE CAST(json(${value}) AS VARCHAR) END`;
     return `CASE WHEN json_valid(${value}) THEN ${json} ELSE CAST(to_json(${value}) AS VARCHAR) END`;
   }
-  // The list is split when the names of datasets are known (dataset-names.ts).
+  // NAMES_MARK marks a list that is split later, when the names of datasets are known (dataset-names.ts).
   const names = `CASE WHEN ${value} IS NOT NULL THEN [${quoteLiteral(NAMES_MARK)} || ${value}] END`;
   return `CASE WHEN starts_with(${value}, '[') AND json_valid(${value}) THEN from_json(${value}, '["VARCHAR"]') ELSE ${names} END`;
 }
@@ -103,12 +103,12 @@ function placeSql(files: LandedFiles): string[] {
   ];
 }
 
-/** The column that contains the path of a row's file. A service is unlikely to use this name. */
+/** The column for the path of a row's file. The service is unlikely to have a field with this name. */
 const FILE_COLUMN = 'pricelake_landed_file';
 
 /**
- * Builds SQL that returns a fact about the file of a row. It uses CASE, which DuckDB evaluates once for each vector of
- * rows. DuckDB would evaluate a list lookup for each row.
+ * Builds SQL that returns a fact about the file of a row. DuckDB evaluates this CASE once for each vector of rows, but
+ * would evaluate a lookup in a list for each row.
  */
 function eachFile(files: LandedFiles, fact: (file: LandedFile) => string): string {
   if (files.length === 1) return quoteLiteral(fact(files[0]));
@@ -149,13 +149,13 @@ export function stripMark(sql: string, file: LandedFile): string {
   return `CASE WHEN starts_with(${sql}, ${quoteLiteral(NUMBER_MARK)}) THEN substr(${sql}, 2) ELSE ${sql} END`;
 }
 
-/** Builds SQL that changes marked strings in JSON text back to plain numbers. */
+/** Builds SQL that turns strings with NUMBER_MARK in JSON text back into plain numbers. */
 function restoreNumbers(sql: string, file: LandedFile): string {
   if (!file.marked) return sql;
   return `regexp_replace(${sql}, ${quoteLiteral(`"${NUMBER_MARK}([^"]*)"`)}, '\\1', 'g')`;
 }
 
-/** Builds SQL that returns the fields which the API document doesn't list as a JSON object, or null without any. */
+/** Builds SQL for a JSON object of a row's fields that the API document doesn't list. It is null if there are none. */
 function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
   if (shape.unknown.size === 0) return 'CAST(NULL AS VARCHAR)';
   const members = [...shape.unknown].map(([name, sql]) => {

@@ -1,6 +1,6 @@
 /**
- * DuckDB's JSON reader converts a number to a double or an int64. Before that, numbers which this could change are
- * quoted: fractions or exponents of more than 15 characters, and integers of 19 digits or more.
+ * DuckDB's JSON reader converts each number to a double or an int64, which may change the number. This module therefore
+ * quotes numbers of more than 15 characters, except positive integers of up to 18 digits.
  */
 
 const NEWLINE = 0x0a;
@@ -26,7 +26,7 @@ const NUMBER_BYTES = (() => {
 /** Finds the numbers that must be quoted to stay exact, in order. @param bytes complete lines of NDJSON */
 export function findLongNumbers(bytes: Buffer): Token[] {
   const tokens: Token[] = [];
-  // Every number that is longer than SAFE_LENGTH covers one of these positions.
+  // Inspects only every 16th byte, because each number that is longer than SAFE_LENGTH covers one of these bytes.
   for (let i = STRIDE - 1; i < bytes.length; i += STRIDE) {
     if (NUMBER_BYTES[bytes[i] as number] === 0) continue;
     let start = i;
@@ -65,8 +65,8 @@ function isInString(bytes: Buffer, at: number): boolean {
 }
 
 /**
- * Replaces numbers with strings that start with NUMBER_MARK. All results use the same buffer, because allocating memory
- * for each chunk took longer than finding the numbers. A result is valid only until the next call.
+ * Replaces numbers with strings that start with NUMBER_MARK. All results use the same buffer, because a new buffer for
+ * each chunk would take longer than finding the numbers. A result is valid only until the next call.
  */
 export class NumberQuoter {
   #room = Buffer.alloc(0);
@@ -89,9 +89,9 @@ export class NumberQuoter {
   }
 }
 
-/** The first character of a quoted number. It is a character for private use, which text from shops hardly contains. */
+/** The first character of a quoted number. It is for private use, so text from shops hardly contains it. */
 export const NUMBER_MARK = '\uE0F1';
 const OPEN = Buffer.from(`"${NUMBER_MARK}`);
 const CLOSE = Buffer.from('"');
-/** The extra size of the buffer. Later chunks may have slightly more numbers to quote. */
+/** Extra bytes in the buffer, so that it also fits later chunks with slightly more numbers to quote. */
 const SPARE_BYTES = 64 * 1024;

@@ -18,9 +18,9 @@ const STEP_BYTES = 1024 * 1024;
 const SAMPLE_BYTES = 16 * 1024;
 
 /**
- * Parses sample rows of files with the same origin: all rows if the files are small, otherwise the rows in the first
- * megabyte, and a sample of each other megabyte and file. Calls `onRow` with undefined for a line that isn't JSON;
- * typing reports such lines.
+ * Parses all rows of small files. Parses only the first megabyte of large files, and a sample of each other megabyte
+ * and file. All files must have the same origin. For a line that isn't JSON, which typing reports later, calls `onRow`
+ * with undefined.
  */
 export async function observeRows(files: readonly { path: string }[], onRow: (row: unknown) => void): Promise<void> {
   for await (const lines of readSamples(files.map(({ path }) => path))) {
@@ -75,7 +75,7 @@ export interface Look {
   show: (row: unknown, format?: 'csv') => void;
 }
 
-/** Observes the first records of a CSV file, and more until each column that may hold objects has had a value. */
+/** Observes at least 200 records of a CSV file, and continues until each column that may hold objects had a value. */
 export async function observeCsv(file: string, { observed, mapping, show }: Look): Promise<CsvFacts> {
   const quotesNulls = await findQuotedNulls(file);
   let columns: string[] | undefined;
@@ -164,7 +164,7 @@ export async function quoteFile(source: string, readAt: string, workFolder: stri
   const quoter = new NumberQuoter();
   try {
     for await (const lines of readWholeLines(source)) {
-      // A line of this length is always the first line of its chunk.
+      // Looks only at the chunk's first line, because a line of this length always starts a chunk.
       hasTooLarge ||= lines.length > LIMITS.rowBytes && !lines.subarray(0, LIMITS.rowBytes + 1).includes(NEWLINE);
       const tokens = findLongNumbers(lines);
       if (tokens.length > 0 && out === undefined) {

@@ -34,7 +34,7 @@ export interface Shape {
   isOpen: boolean;
 }
 
-/** In JSON, names may differ only in case. In SQL, names of columns and struct fields can't, but keys of maps can. */
+/** Reads objects whose names differ only in case, because SQL names of columns and struct fields ignore case. */
 export const OPEN_OBJECT = 'MAP(VARCHAR, JSON)';
 export const ROW = 'row';
 
@@ -77,7 +77,7 @@ export function observeRow(observed: ObservedFields, row: unknown, mapping: Mapp
 
 type Style = (path: string) => string;
 
-/** Guesses how fields that aren't in the sample are named. They may be missing because a service may omit nulls. */
+/** Guesses the names of fields that aren't in the sample, because a service may omit fields whose value is null. */
 function detectStyle(observed: ObservedFields): { style: Style; nested: boolean } {
   const names = [...observed.keys()];
   const isSnake = names.some((name) => name.includes('_') && BY_FOLDED_NAME.has(fold(name)));

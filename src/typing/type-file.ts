@@ -22,17 +22,16 @@ export interface TypedFile {
   badPath?: string | undefined;
   part: string;
   origin: Origin;
-  /** The number of rows: those in typedPath, including rows with a reject_reason, and those in badPath. */
+  /** The number of rows in typedPath, which includes rows with a reject_reason, and in badPath. */
   rows: number;
-  /** The number of rows that couldn't be typed. */
   rejected: number;
   /** The paths of the downloaded files. */
   sources: string[];
 }
 
 /**
- * The source of a row. `export` and `page` rows are complete items, read before the run's changes. `reread` rows are
- * complete items that were read after them. The other origins are changes.
+ * The source of a row. `export` and `page` rows are complete items that were read before the run's changes. `reread`
+ * rows are complete items that were read after the changes. Rows of the other origins are changes.
  */
 export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
 
@@ -82,14 +81,14 @@ export async function quoteTask(db: Database, task: TypingTask, workFolder: stri
   return { ...task, sources: sources as QuotedTask['sources'], workFolder };
 }
 
-/** Values in CSV are text, so numbers needn't be quoted. */
+/** Describes a CSV file. Its numbers needn't be quoted, because DuckDB reads all cells as text. */
 function asCsv(file: string, readAt: string, csv: CsvFacts): LandedFile {
   return { path: file, layout: 'csv', marked: false, part: path.basename(file), readAt, csv };
 }
 
 /**
- * Types files together, with DuckDB's reader. If a row doesn't fit, types the files one by one, and the file with this
- * row row by row. Deletes temporary files.
+ * Types files together, with DuckDB's reader. If a row doesn't fit, types the files one by one, and reads the file with
+ * the misfit row by row. Deletes temporary files.
  * @throws PricelakeError `contract` if the number of rows differs from the number of downloaded rows
  */
 export async function typeFiles(db: Database, task: QuotedTask): Promise<TypedFile[]> {
@@ -173,7 +172,7 @@ async function typeRowByRow(db: Database, task: QuotedTask, source: QuotedSource
   return { typedPath, part, origin: task.origin, rows, rejected, sources: [source.path], ...bad };
 }
 
-/** Small row groups, sorted by website, help when a table is staged, because it reads ranges of websites. */
+/** Row groups are small, because staging a table reads ranges of websites from these files, sorted by website. */
 const ROW_GROUP_ROWS = 8_192;
 
 async function copyTyped(

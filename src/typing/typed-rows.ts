@@ -6,7 +6,7 @@ import type { ItemValue } from '../tables/item-names.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { Origin, TypedFile } from './type-file.js';
 
-/** The number of typed rows, and how many of them repeat the key of another row. */
+/** Counts all typed rows, and those that repeat the key of another row. */
 export interface Tally {
   typed: bigint;
   repeated: bigint;
@@ -30,8 +30,8 @@ export function goodRows(files: readonly TypedFile[]): Sql {
 }
 
 /**
- * Selects the first row of each `key` in this `order`. Few rows repeat: those that moved while pages or shards were
- * read. The result is a table, because a view would sort the rows again for each range that is read.
+ * Selects the first row of each `key` in this `order`. Stores the positions of the other rows in a table. They are few,
+ * because a key repeats only if an item moves while pages or shards are read.
  */
 export function leaveOutRepeated(
   graph: RelationGraph,
@@ -68,7 +68,7 @@ const TYPED_COLUMNS = [
   { name: 'site_attribution', type: 'VARCHAR' },
 ];
 
-/** Fields that no export row has. The lake's values are kept, because a missing field doesn't mean null. */
+/** Fields that no export row has. Rows keep the lake's values of these fields, because a missing field isn't null. */
 export interface AbsentFields {
   names: readonly ItemValue[];
   items: Relation;

@@ -12,7 +12,7 @@ export interface LandedItems {
   readAt: string;
   /** The origin of the rows; defaults to `export`. Export rows may have other fields than `/items` rows. */
   origin?: Exclude<Origin, ChangeOrigin>;
-  /** True for items that were read in full after the changes, by an export. */
+  /** True for items that an export has returned after the changes (origin `reread`). */
   isExport?: boolean;
   /** True if all rows belong to one website. */
   isOfOneSite?: boolean;
@@ -24,9 +24,9 @@ export interface ChangeFile {
   origin: ChangeOrigin;
 }
 
-/** Files that are together smaller than this are typed together. A statement costs as much as thousands of rows. */
+/** Small files are typed together up to this size, because a statement costs as much as typing thousands of rows. */
 const BATCH_BYTES = 48 * 1024 * 1024;
-/** The number of downloaded bytes in the queue above which `whenRoom` makes callers wait. */
+/** If the queue has more downloaded bytes than this, `whenRoom` makes callers wait. */
 const WAITING_BYTES = 1024 * 1024 * 1024;
 
 interface TypingRun {
@@ -45,9 +45,9 @@ export class TypingQueue {
   readonly #mapping: Mapping;
   readonly #look: LookAtRow;
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
-  /** The small files that wait until there are enough for a batch. */
+  /** Files that wait until they are large enough together for a batch. */
   #small: LandedItems[] = [];
-  /** Resolves when small batches and files of changes are typed. It continues after an error. */
+  /** Resolves when all small batches and files of changes so far are typed. An error doesn't stop later files. */
   #work: Promise<unknown> = Promise.resolve();
   #prepared: Promise<unknown> = Promise.resolve();
   #waitingBytes = 0;
@@ -66,7 +66,7 @@ export class TypingQueue {
     this.#look = look;
   }
 
-  /** Ignores files of items that are added later. Another attempt of the run will type them. */
+  /** Ignores files of items that are added after this call, because a later attempt of the run types them. */
   leaveItems(): void {
     this.#isLeft = true;
   }
