@@ -9,7 +9,7 @@ export type Cap = { percent: number } | { count: number };
 /** The section `budget` of the pipeline file: monthly limits for all runs together. */
 export interface Budget {
   calls: Cap;
-  /** With a percentage, the rest of the plan's rows is kept in reserve. Ignored if overage is allowed. */
+  /** A percentage keeps the rest of the plan's rows in reserve. If overage is allowed, a percentage is ignored. */
   exportRows: Cap;
   /** The maximum number of started overage blocks that may be billed; null means unlimited. */
   overage: number | null;
@@ -45,9 +45,9 @@ export interface Bound {
 
 /** The calls, rows and overage blocks that a run may still use. */
 export interface Allowance {
-  /** The strictest rule for calls; undefined if calls are unlimited. */
+  /** The rule that leaves the fewest calls; undefined if calls are unlimited. */
   calls: Bound | undefined;
-  /** The strictest rule for export rows, apart from the plan's quota; undefined if there is none. */
+  /** The rule that leaves the fewest export rows, apart from the plan's quota; undefined if no such rule applies. */
   rows: Bound | undefined;
   /** The plan's quota of export rows; undefined if it is unlimited. */
   quota: Bound | undefined;
@@ -73,8 +73,8 @@ const BILLING: ReadonlySet<PlanFacts['status']> = new Set(['ACTIVE', 'PAST_DUE',
 
 /**
  * Computes what a run may still use, given the plan (API §8), the budget and the command line. The service doesn't
- * count usage with an operator's token (API §2, PlanInfo). In that case, percentages and quotas don't apply, and
- * numbers apply to each run.
+ * count usage with an operator's token (API §2, PlanInfo). With such a token, percentages and the plan's quotas don't
+ * apply, and a budget given as a number applies to each run.
  */
 export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budget, caps: RunCaps = {}): Allowance {
   const isCounted = usage !== undefined && usage !== null;
@@ -166,7 +166,7 @@ export function countRowsLeft({ rows, quota }: Pick<Allowance, 'rows' | 'quota'>
   return tightest === undefined ? null : countLeft(tightest);
 }
 
-/** The number of calls to keep for the rest of a run: the datasets, the feed, full item reads, and the sample. */
+/** The number of calls to reserve for a run's other steps: the datasets, the feed, full item reads, and the sample. */
 export const RESERVED_CALLS = 50n;
 
 export function countBesideRun(wanted: number, callsLeft: bigint | null): number {

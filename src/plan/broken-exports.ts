@@ -9,7 +9,7 @@ export function isBreak(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.code === 'snapshot_incomplete' || error.facts.midStream === true);
 }
 
-/** True if rows may have been billed although the run can't use them. */
+/** True if the error ended an export whose rows may be billed although the run can't use them. */
 export function isLoss(error: unknown): error is PricelakeError {
   return isBreak(error) || (error instanceof PricelakeError && error.code === 'contract');
 }
@@ -18,7 +18,7 @@ const HOUR_MS = 3600 * 1000;
 /** The maximum pause between attempts. Attempts never end, because the service may recover. */
 const LONGEST_WAIT_MS = 7 * 24 * HOUR_MS;
 
-/** Returns when to try again: at once after the first failed run, then after 1, 2, 4… hours, up to 7 days. */
+/** Returns the time of the next attempt: at once after one failed run, then after 1, 2, 4… hours, up to 7 days. */
 export function findRetryAt({ runs, at }: Pick<BrokenExport, 'runs' | 'at'>): Date {
   const waitMs = runs < 2 ? 0 : Math.min(LONGEST_WAIT_MS, HOUR_MS * 2 ** (runs - 2));
   return new Date(at.getTime() + waitMs);
@@ -100,7 +100,7 @@ function findWaiting(
 
 const REASON_LENGTH = 300;
 
-/** Stores failed exports in the lake's saved state. @param wanted the format in which exports are requested now */
+/** Stores failed exports in the lake's saved state. @param wanted the format in which this run requests exports */
 export function openExportMemory(memory: Pick<Memory, 'state' | 'append'>, io: Io, wanted: string): ExportMemory {
   return {
     list: () => listBrokenExports(memory.state).filter(({ format = wanted }) => format === wanted),

@@ -7,8 +7,8 @@ export interface ShareUse {
 }
 
 /**
- * One shard's part of a monthly budget. Each shard counts only its own usage. The parts add up to one at most, so the
- * shards together keep the budget, even on different machines.
+ * One shard's part of a monthly budget. Each shard counts only its own usage. All shards together stay within the
+ * budget, even on different machines, because their parts add up to at most 1.
  */
 export interface BudgetShare {
   readonly shard: string;

@@ -22,15 +22,16 @@ export interface CopyFacts {
 
 /**
  * The way in which all items are copied: by exports, or by pages of 500 items (API §4, /items). `thisMonth` is false if
- * the pages need the calls of several months. With `wait`, `refusal` says why no copy may begin, and until when.
+ * the pages need the calls of several months. If the copy must wait, `refusal` explains why, and until when.
  */
 export type CopyChoice =
   | { route: 'export' | 'pages'; reason: string; thisMonth: boolean }
   | { route: 'wait'; refusal: PricelakeError };
 
 /**
- * Chooses exports if they are allowed, because one call returns all items. Otherwise chooses pages if there are enough
- * calls, or if neither pages nor an export would fit in any month.
+ * Continues with pages if some have landed and enough calls are left. Otherwise chooses exports if they are allowed,
+ * because one call returns all items. Otherwise chooses pages if enough calls are left, or if an export wouldn't be
+ * allowed next month either. In all other cases, the copy waits.
  */
 export function chooseCopy(copy: CopyFacts): CopyChoice {
   const { items, parts = 1, exportRows, allowance, callsMade, pagesLanded, cut, broken } = copy;

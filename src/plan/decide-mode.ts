@@ -26,7 +26,7 @@ interface ModeDecision {
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** True if the last attempt is older than the feed's history (API §8, historyDays). */
+/** True if the previous attempt is so old that the feed may no longer have later changes (API §8, historyDays). */
 export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, now }: RunFacts): boolean {
   const days = account?.historyDays ?? null;
   const tried = isAtWork ? triedAt.before : triedAt.last;
@@ -34,8 +34,9 @@ export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, no
 }
 
 /**
- * Decides how the run updates the lake. All attempts use the same decision, unless the feed is no longer available,
- * incomplete or too short, or refuses the cursor, or unless a complete comparison has become impossible.
+ * Decides how the run updates the lake. A later attempt changes the decision only if the feed is no longer available,
+ * incomplete or too short, or if the service refuses the cursor. It also changes the decision if another program has
+ * changed the tables, or if a complete comparison has become impossible.
  * @throws PricelakeError `plan_refuses` if `feed` is required and the plan doesn't include it
  */
 export function decideMode(facts: RunFacts): ModeDecision {
@@ -88,7 +89,7 @@ function isStillGood(facts: RunFacts, account: AccountFacts, { mode }: ModeChoic
   return mode !== 'snapshot' || !isCopyStuck(facts, account);
 }
 
-/** True if the run may give up a complete comparison: nothing was downloaded, and it is too early for its export. */
+/** True if a complete comparison can't start soon: nothing is downloaded, and its export must wait after a failure. */
 function isCopyStuck(facts: RunFacts, account: AccountFacts): boolean {
   const { lake, landed, now } = facts;
   const hasCopy = listEnded(landed.exports).length > 0 || landed.pages.poll.pages > 0;
@@ -135,9 +136,9 @@ function isReconcileDue({ settings: { reconcileEvery }, lake: { snapshotAt }, no
 }
 
 /**
- * True if the run should look for items that may no longer be listed. In the first hour, every run does, because
- * responses may lag behind the feed. Later, one run a day does. A service whose counts never match its pages then
- * doesn't cause a full reading in every run.
+ * True if the run should look for items that may no longer be listed. In the first hour, every run looks, because
+ * responses may lag behind the feed. Later, one run a day looks, because a service's counts may never match its pages,
+ * and each look may read all items.
  */
 function isLookDue({ lake: { unknownListing }, now }: RunFacts): boolean {
   if (unknownListing === undefined) return false;
@@ -147,7 +148,7 @@ function isLookDue({ lake: { unknownListing }, now }: RunFacts): boolean {
   return now.getTime() - lookedAt.getTime() >= DAY_MS - HOUR_MS;
 }
 
-/** Explains why the feed lacks changes older than `historyDays` (API §8). Returns undefined if it lacks none. */
+/** Describes the gap if the lake was last current before the feed's history (API §8). Returns undefined otherwise. */
 function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: AccountFacts): string | undefined {
   if (historyDays === null || caughtUpAt === undefined) return undefined;
   const days = (now.getTime() - caughtUpAt.getTime()) / DAY_MS;

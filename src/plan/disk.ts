@@ -3,7 +3,7 @@ import { countOf } from '../formats/count.js';
 import { PricelakeError } from '../io/errors.js';
 import { readFreeBytes } from '../io/machine.js';
 
-/** The number of rows that a run still has to download, as far as it is known. */
+/** The known number of items and changes that a run still has to download. */
 export interface RowsAhead {
   items: bigint;
   changes: bigint;

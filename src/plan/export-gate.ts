@@ -54,7 +54,7 @@ export class ExportGate {
 
   /** Subtracts an export, given its headers. Returns the maximum number of overage blocks that may have been billed. */
   take({ remaining, ...cost }: TakenExport): bigint {
-    // The service may have subtracted exports in progress already. They are subtracted here when their headers arrive.
+    // Adds the rows of exports in progress, which the service may have subtracted, because they are subtracted later.
     const held = [...this.#held].reduce((sum, { rows }) => sum + rows, 0n);
     const taken = remaining === undefined ? cost : { ...cost, remaining: remaining + held };
     const known = countOverage(this.#left, taken.rows);
@@ -69,7 +69,7 @@ export class ExportGate {
   }
 }
 
-/** Reads the cost of an export from its headers (API §4). If the export was truncated, no rows are left. */
+/** Reads the cost of an export from its headers (API §4). A truncated export has used up the month's rows. */
 export function readTakenExport(headers: Record<string, string>, rows: bigint): TakenExport {
   const remaining = readCut(headers, rows) === undefined ? (headers['x-export-rows-remaining'] ?? '') : '0';
   const overage = isFlagged(headers['x-export-overage']);

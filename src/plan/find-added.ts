@@ -6,7 +6,7 @@ export interface WaitingDatasets {
   reason: string;
 }
 
-/** The datasets that the run copies for the first time, and those that have to wait. */
+/** The datasets that the run copies for the first time, and the new datasets that a later run must copy. */
 interface AddedDatasets {
   added: bigint[];
   waiting?: WaitingDatasets;
@@ -15,8 +15,9 @@ interface AddedDatasets {
 const NONE: AddedDatasets = { added: [] };
 
 /**
- * Finds datasets that were added to the pipeline's list, or that the key can read again. They have to wait if they
- * can't be copied now. Returns undefined if the datasets that the key can read must be requested first.
+ * Finds datasets that were added to the pipeline's list. If the pipeline copies all datasets, finds those that the key
+ * can newly read, which wait if they can't be copied now. Returns undefined if the caller must first request the
+ * datasets that the key can read.
  * @param explainNoCopy returns the reason why this number of items can't be copied now
  */
 export function findAdded(

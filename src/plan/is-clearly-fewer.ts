@@ -2,7 +2,7 @@
 const ALWAYS_ACCEPTED = 2n;
 const ACCEPTED_SHARE = 100n;
 
-/** True if far fewer rows arrived than the service has counted. @param moved the number of rows that may have moved */
+/** True if far fewer rows came than the service counted. @param moved a further difference that changes may explain */
 export function isClearlyFewer(came: bigint, counted: bigint, moved = 0n): boolean {
   const share = counted / ACCEPTED_SHARE;
   return counted - came > moved + (share > ALWAYS_ACCEPTED ? share : ALWAYS_ACCEPTED);

@@ -39,7 +39,7 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   const items = sum(datasets.map(countOf));
   const left = kept.filter(({ name }) => !isExported(facts, name));
   const exportRows = sum(left.map(({ rows }) => rows)) + sum(open.map(countOf));
-  // As long as the exports aren't known, any failed export may belong to the copy.
+  // Until the exports are planned, any export that failed earlier may belong to this copy.
   const names = open.length === 0 ? left.map(({ name }) => name) : undefined;
   const { choice, isChosen } = chooseRoute(facts, { datasets, items, exportRows, names });
   const isExport = choice.route === 'export';
@@ -63,7 +63,7 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   };
 }
 
-/** Returns the journaled exports of these datasets, and other exports whose rows are already paid for. */
+/** Returns the journaled exports of these datasets, and complete exports of other datasets, which are already paid. */
 function keepShards(facts: RunFacts, datasets: readonly Dataset[]): Shard[] {
   const { planned = [] } = facts.landed.exports;
   return planned.filter(({ dataset, name }) => datasets.includes(dataset) || isExported(facts, name));

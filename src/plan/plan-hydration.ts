@@ -37,7 +37,7 @@ export interface HydrationChoice {
 const ASSUMED_RATE = 50;
 const EXPORT_ROWS_PER_SECOND = 50_000;
 
-/** The calls, and the export rows that aren't billed, which the run may still use; null means unlimited. */
+/** The calls that the run may still make, and the export rows that it may use without overage; null means unlimited. */
 interface Limits {
   callsLeft: bigint | null;
   rowsLeft: bigint | null;
@@ -46,9 +46,9 @@ interface Limits {
 
 /**
  * Chooses the cheapest way to read the needed items (API §4): one by one, by pages of 500 changed items, or by an
- * export of these items. The cheapest way uses the smallest share of the remaining calls and rows or, if neither is
- * limited, takes the least time. Never uses overage, because there are other ways. Returns a refusal if there are too
- * few calls, and the export must wait.
+ * export of the changed items. The cheapest way uses the smallest share of the remaining calls and rows. If the shares
+ * are equal, it is the fastest way. Never uses overage, because calls are an alternative. Returns a refusal if too few
+ * calls are left and the export must wait.
  */
 export function planHydration(
   changed: ChangedItems,

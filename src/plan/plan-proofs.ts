@@ -10,8 +10,8 @@ export interface ProofPlan {
 }
 
 /**
- * Plans the comparisons with the service. If several datasets are listed, skips counts and products, because the
- * service counts and groups each dataset separately.
+ * Plans the comparisons with the service. If the pipeline lists several datasets, skips the comparisons of counts and
+ * products, because the service counts and groups each dataset separately.
  */
 export function planProofs(
   { settings: { proof, products } }: RunFacts,

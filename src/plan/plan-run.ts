@@ -11,7 +11,7 @@ export interface RunPlan {
   decision: ModeChoice;
   /** True if the decision isn't in the run's journal yet. */
   isDecisionNew: boolean;
-  /** Datasets that the run may not copy, because of the account's plan or the budget. */
+  /** New datasets that the run can't copy yet, because of the account's plan or the budget; undefined if none. */
   waiting: WaitingDatasets | undefined;
   lacks: Lack | undefined;
   /** The datasets to keep in sync: ids, or undefined for all datasets that the key can read. */
@@ -26,7 +26,7 @@ export interface RunPlan {
   /** The polls that follow the copy, in order. */
   polls: PollPlan[];
   feed: FeedPlan;
-  /** The number of items whose listing state earlier runs couldn't determine. */
+  /** The maximum number of items whose listing state earlier runs couldn't determine. */
   unknownListing: bigint;
   comparisons: ProofPlan;
 }
@@ -42,7 +42,7 @@ interface FeedPlan {
 
 export interface FeedStart {
   dataset: Dataset;
-  /** The cursor after which to read; undefined until the low watermark, at which the feed then starts, is known. */
+  /** The cursor after which to read. Undefined if the feed starts at the low watermark, and this isn't known yet. */
   from: bigint | undefined;
   /** The changes before `from` to read again; undefined if there are none. */
   overlap?: FeedOverlap | undefined;
@@ -83,7 +83,7 @@ export function planRun(facts: RunFacts): RunPlan {
   };
 }
 
-/** Returns `none` without a feed, `new` if the feed is read only from shortly before the watermark, else `known`. */
+/** Returns `none` without a feed, `new` if the feed starts shortly before the watermark, and otherwise `known`. */
 function chooseFeedMark({ account, lake, settings }: RunFacts): 'none' | 'known' | 'new' {
   if (account?.hasFeed !== true) return 'none';
   return lake.cursor === undefined && settings.history !== 'feed' ? 'new' : 'known';
@@ -100,7 +100,7 @@ function planFeed(
   const first = isWanted ? 0n : mark;
   const begin = (dataset: Dataset) => {
     if (lake.cursor === undefined) return first;
-    // One feed covers all datasets. If a dataset is new, this feed starts at its beginning.
+    // One feed covers all datasets. If a dataset is new, the feed is read again from the start of its history.
     if (dataset === undefined) return added.length > 0 && isWanted ? 0n : lake.cursor;
     return added.includes(dataset) ? first : lake.cursor;
   };

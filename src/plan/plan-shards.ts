@@ -26,7 +26,7 @@ interface ShardPlan {
  */
 export const SPLIT_ABOVE = 1_000_000n;
 
-/** Split exports may use one in this number of remaining calls, because the run needs calls for other steps. */
+/** Split exports may use a tenth of the remaining calls, because the run also needs calls for other steps. */
 const CALLS_SHARE = 10n;
 
 export function planExports(
@@ -76,7 +76,7 @@ function planShards(
   if (calls !== undefined && needed * CALLS_SHARE > countLeft(calls)) {
     return whole(`${needed} exports would take too many of the ${countLeft(calls)} calls left`);
   }
-  // Doesn't split, because the API document doesn't say whether blocks are rounded up monthly or for each export.
+  // Doesn't split, because the service may round up overage blocks for each export. The API document doesn't define it.
   if (quota !== undefined && items > countLeft(quota))
     return whole('rows beyond the quota may be billed for each export');
   const bySite = sites.map(({ id, items }): Shard => {
@@ -85,7 +85,7 @@ function planShards(
   const rows = items - listed.items;
   const removed: Shard = { name: name('removed'), dataset, status: 'removed', site: null, rows };
   return {
-    // Starts with the largest export, so that it doesn't run alone at the end.
+    // Starts with the largest export, so that it isn't still running alone when all others have ended.
     shards: [...bySite, removed].sort((a, b) => Number(b.rows - a.rows)),
     reason: `more than ${above} items: one export for each website`,
   };

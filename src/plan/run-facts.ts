@@ -68,7 +68,7 @@ export interface LakeFacts {
   isDamaged: boolean;
 }
 
-/** Items whose listing state runs couldn't determine. */
+/** Items whose listing state earlier runs couldn't determine. */
 export interface UnknownListing {
   /** The maximum number of items whose listing state is unknown. */
   items: bigint;
