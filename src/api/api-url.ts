@@ -7,8 +7,8 @@ const API_ROOT = '/api/v1';
 type QueryValue = string | number | bigint | boolean | Date;
 
 /**
- * Query parameters. Undefined values are omitted. A time is a Date, which has only milliseconds, because the service
- * may not parse finer times. No item is lost, because the time is rounded down.
+ * Query parameters. Undefined values are omitted. Times are Dates, which have only milliseconds, because the service
+ * may not parse microseconds. Times are rounded down, so that no item is missed.
  */
 export type Query = Record<string, QueryValue | undefined> & { changedSince?: Date | undefined };
 
@@ -51,8 +51,8 @@ function refuse(what: string, hint: string): PricelakeError {
 }
 
 /**
- * Returns the full form of a path. Both `/items` and `/api/v1/items` become `/api/v1/items`. Percent-encodes characters
- * that a path can't contain. Doesn't change characters that are already encoded.
+ * Returns a path that starts with `/api/v1`, which may be omitted in `path`. Percent-encodes characters that a path
+ * can't contain. Doesn't encode characters again that are already encoded.
  * @throws PricelakeError `usage` if the path leads out of the API (`..`)
  */
 export function resolvePath(path: string): string {

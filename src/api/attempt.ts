@@ -44,9 +44,9 @@ export interface Request {
 }
 
 /**
- * Sends a request and follows redirects within the origin.
- * @throws Trouble if another attempt may help, and PricelakeError otherwise (API §7), unless the response is a 200 with
- * the expected media type
+ * Sends a request, and follows redirects within the origin. Returns a response with status 200 and the expected media
+ * type.
+ * @throws Trouble if another attempt may help; PricelakeError for any other response (API §7)
  */
 export async function openAnswer(request: Request, context: AttemptContext): Promise<Answer> {
   let { target } = request;
@@ -107,7 +107,7 @@ function explainExchangeFault(
     const message = `${request.where}: ${host} has a certificate that this machine doesn't trust (${reason})`;
     return new PricelakeError('config', message, { host, hint: CERTIFICATE_HINT }, { cause });
   }
-  // Another attempt would receive the same headers.
+  // Not Trouble, because another attempt would receive the same headers.
   if (hasSystemCode(cause, 'UND_ERR_HEADERS_OVERFLOW')) return refuseJson(`${request.where}: ${reason}`);
   const what = fault.sent ? `no response from ${host}` : `can't reach ${host}`;
   const facts = {
@@ -129,7 +129,7 @@ async function checkStatus(answer: Answer, request: Request, context: AttemptCon
   throw explainRefusal({ ...answer, body }, request.where, cleaner, io.now());
 }
 
-/** Rejects a 200 with an unexpected encoding or media type. A proxy or another service has sent it. */
+/** Rejects a 200 with an unexpected encoding or media type, because it is probably from a proxy or another service. */
 async function checkForm(answer: Answer, request: Request, context: AttemptContext): Promise<void> {
   const { where, mediaType } = request;
   if (readEncoding(answer.headers) === undefined) {
@@ -149,8 +149,8 @@ const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Returns the path and query of a redirect. The API document doesn't mention redirects. A redirect within the origin is
- * harmless, but any other would send the key to another server.
+ * Returns the path and query of a redirect. The API document doesn't mention redirects. This function accepts only
+ * redirects within the origin, because any other redirect would send the key to another server.
  * @throws PricelakeError `contract` if the redirect leads to another origin, or if `Location` is missing or invalid
  */
 function resolveRedirect(
@@ -179,9 +179,9 @@ function resolveRedirect(
 }
 
 /**
- * Reads and decodes the whole body.
- * @throws Trouble if the body was cut off, because a page may be requested again; PricelakeError `contract` if the body
- * is too long or isn't JSON
+ * Reads and decodes the whole body of a page.
+ * @throws Trouble if the body was cut off, because requesting a page again is safe; PricelakeError `contract` if the
+ * body is too long or isn't JSON
  */
 export async function readPage(answer: Answer, request: Request, context: AttemptContext): Promise<Buffer> {
   const { where } = request;
@@ -205,7 +205,7 @@ function breakOff(message: string, context: AttemptContext, cause?: unknown): Tr
   return new Trouble({ kind: 'fault', repeatable: true }, message, facts, { cause });
 }
 
-/** True if the body ends when the connection closes. A body that was cut off then looks complete. */
+/** True if only the closing of the connection marks the end of the body, so that a truncated body looks complete. */
 function isUnframed(headers: Record<string, string>): boolean {
   return !['content-length', 'transfer-encoding', 'content-encoding'].some((name) => name in headers);
 }

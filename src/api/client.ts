@@ -46,8 +46,8 @@ export interface CallCap {
 
 /**
  * Makes GET calls to the API (API §4, §5 and §7). `path` is a path from the API document, with or without `/api/v1`.
- * Every method throws PricelakeError `unauthorized`, `plan_refuses`, `quota`, `bad_request`, `not_found`, `contract`,
- * `unavailable` (after all attempts), `stopped`, or the error given to `setCallLimit`.
+ * Every call throws PricelakeError `unauthorized`, `plan_refuses`, `quota`, `bad_request`, `not_found`, `contract`,
+ * `unavailable` (after all attempts), `stopped`, `deadline`, or the error given to `setCallLimit`.
  */
 export interface ApiClient {
   /** Requests a small JSON response, parses it without losing digits, and validates it. */
@@ -55,8 +55,9 @@ export interface ApiClient {
   /** Requests a JSON response. Returns its headers and its decoded body, which isn't parsed. */
   bytes(path: string, query: Query): Promise<{ body: Buffer; headers: Record<string, string> }>;
   /**
-   * Streams a decoded export. If it is cut off, stalls or never starts, throws `unavailable` with `facts.midStream`.
-   * Isn't retried once rows may have been billed. The caller must compare the number of rows with `X-Export-Rows`.
+   * Streams a decoded export. Doesn't retry a request after rows may have been billed. If such an export is cut off,
+   * stalls or never starts, throws `unavailable` with `facts.midStream`. The caller must compare the number of rows
+   * with `X-Export-Rows`.
    */
   stream(path: string, query: Query): Promise<{ body: AsyncIterable<Buffer>; headers: Record<string, string> }>;
   /** Sets the rate to the plan's `ratePerSecond` (API §8); null means unlimited. */
@@ -147,7 +148,7 @@ function createContext(
     throw new PricelakeError('config', 'source.apiKey is empty or contains invalid characters', { hint });
   }
   if (base.cleartext) io.log('warn', 'api.cleartext', { host: base.host });
-  // Each pending call adds a listener. Node would warn of a leak if there are many.
+  // Each pending call adds a listener, and Node would warn of a leak if there are many.
   setMaxListeners(0, signal);
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   return {

@@ -64,7 +64,7 @@ export async function collectStart(body: AsyncIterable<Buffer>, maxBytes: number
       if (size >= maxBytes) break;
     }
   } catch {
-    // An incomplete start of the body is still useful in a message.
+    // Ignores the error, because the start of a body is useful in a message even if the rest is missing.
   }
   return Buffer.concat(chunks).subarray(0, maxBytes);
 }

@@ -6,7 +6,7 @@ import AnyDispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { findProxy } from '../formats/find-proxy.js';
 
-// undici adds these methods only if the whole package is loaded. Tunnels need `connect`, and webhooks need `request`.
+// Adds methods that undici adds only if the whole package is loaded. Tunnels need `connect`, and webhooks `request`.
 Object.assign(AnyDispatcher.prototype, { connect, request });
 
 /**

@@ -3,8 +3,8 @@ import { isTooDeep } from '../formats/json-scan.js';
 import { LIMITS } from '../io/limits.js';
 
 /**
- * Matches a number that a double may not represent exactly: 16 or more digits, or an exponent. If it matches inside a
- * string, this only costs time.
+ * Matches a number that a double may not represent exactly: one with at least 16 characters, or with an exponent. A
+ * match inside a string is harmless, because it only selects the slower parser.
  */
 const TOKEN_AT_RISK = /(?:^|[:,[\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
 

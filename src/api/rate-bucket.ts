@@ -1,13 +1,13 @@
 import type { Io } from '../io/io.js';
 
-/** The number of requests per second until the plan is known. Before that, only `/plan` is requested. */
+/** The number of requests per second until the plan is known. Until then, a run requests only `/plan`. */
 const CAREFUL_RATE = 2;
 
 export type RateBucket = ReturnType<typeof createRateBucket>;
 
 /**
- * Creates a token bucket with a single token, so that calls are evenly spaced, without bursts. The API document doesn't
- * define how the service measures a second. Evenly spaced calls satisfy every definition.
+ * Creates a token bucket with a single token, so that calls are evenly spaced, without bursts. Evenly spaced calls stay
+ * within the rate however the service measures a second, which the API document doesn't define.
  */
 export function createRateBucket(io: Io) {
   let intervalMs = 1000 / CAREFUL_RATE;
@@ -22,13 +22,13 @@ export function createRateBucket(io: Io) {
       signal?.throwIfAborted();
       refuseWhileClosed();
       const now = io.now().getTime();
-      // Limits the wait. If the clock is set back, a call waits for one interval at most.
+      // Waits for at most one interval, even if the clock was set back.
       const pacing = seen === undefined ? Math.min(lastAt + intervalMs - now, intervalMs) : 0;
       seen = pause;
       const waitMs = Math.max(0, pacing, countRest(pause, now));
       lastAt = now + waitMs;
       if (waitMs > 0) await io.sleep(waitMs, signal);
-      // During the sleep, another call may have requested a new pause.
+      // Waits again if another call requested a new pause during this sleep.
     } while (seen !== pause);
     refuseWhileClosed();
   }

@@ -12,7 +12,7 @@ export function parseJsonBody(body: Buffer, where: string, cleaner: Cleaner): un
   try {
     return parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (error) {
-    // V8's message quotes a part of the text. A part of the key wouldn't be recognized and redacted, so it is removed.
+    // Removes the text that V8's message quotes, because it may contain a part of the key, which can't be redacted.
     const said = (error instanceof Error ? error.message : String(error)).replace(/, (?:\.{3})?".*$/s, '');
     throw refuseJson(
       `${where}: the response is not JSON (${cleaner.text(said)}); it starts with ${showText(body, cleaner)}`,
@@ -40,8 +40,8 @@ export function checkAnswer<T extends z.ZodType>(
 }
 
 /**
- * Determines whether a body starts and ends like complete JSON. Every response of the API is an object or an array. If
- * the body ends when the connection closes, only its last character can show that it was cut off.
+ * Determines whether a body starts and ends like a JSON object or array, as every response of the API does. The end
+ * shows whether a body was cut off if only the closing of the connection marks its end.
  */
 export function judgeJson(body: Buffer): 'whole' | 'cut' | 'not_json' {
   const text = body.subarray(0, 64).toString().trimStart();

@@ -17,8 +17,8 @@ interface ErrorBody {
 }
 
 /**
- * Converts an error response (API §7) to an error. For a 429 because of the rate, or a 5xx, this is Trouble, which may
- * be retried. For any other response, it is a PricelakeError.
+ * Converts an error response (API §7) to an error. Returns Trouble, which may be retried, for a 5xx, and for a 429
+ * because of the rate. Returns a PricelakeError for any other response.
  */
 export function explainRefusal(
   answer: RefusedAnswer,
@@ -56,7 +56,7 @@ const HINTS: Partial<Record<number, string>> = {
   402: "See the plans at upgradeUrl, or stop using features that the plan doesn't include.",
 };
 
-/** Explains a 429. If the limit can't be read, assumes the rate limit, because its wait is short and bounded. */
+/** Explains a 429. If the response doesn't name the limit, assumes the rate limit, because waiting for it is short. */
 function explainTooMany(
   retryAfterMs: number | undefined,
   body: ErrorBody,

@@ -9,7 +9,7 @@ const RATE_LIMITED_ATTEMPTS = 30;
 /** The maximum pause before the second attempt, in milliseconds. */
 const BASE_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
-/** The longest Retry-After that is obeyed, in milliseconds. If it is longer, the call fails. */
+/** The longest time in a Retry-After header for which a call waits, in milliseconds. For a longer time, it fails. */
 const LONGEST_WAIT_MS = 120_000;
 
 type Tries = { faults: number; rateLimited: number };
@@ -32,19 +32,19 @@ type Decision =
 export function decideRetry(setback: Setback, tries: Tries, attempts: number, random: number): Decision {
   if (!setback.repeatable) return { retry: false, because: 'unrepeatable' };
   const asked = setback.retryAfterMs ?? 0;
-  // This check precedes the number of attempts, so that the caller learns when to try again.
+  // Checks this before the number of attempts, so that the error contains the time at which to try again.
   if (asked > LONGEST_WAIT_MS) return { retry: false, because: 'wait_too_long', waitMs: asked };
   const limited = setback.kind === 'rate_limited';
   const [made, allowed] = limited ? [tries.rateLimited, RATE_LIMITED_ATTEMPTS] : [tries.faults, attempts];
   if (made >= allowed) return { retry: false, because: 'attempts' };
   // The pause is random (full jitter), between 0 and a limit that doubles with each failure.
   const backoff = Math.round(random * Math.min(LONGEST_BACKOFF_MS, BASE_MS * 2 ** (made - 1)));
-  // For a 429, waits exactly for its Retry-After, unless this is 0. For a 5xx, its Retry-After is only a minimum,
-  // because all clients would otherwise retry at the same time.
+  // After a 429, waits exactly as long as Retry-After requests, unless this is 0. After a 5xx, Retry-After is only the
+  // minimum, because otherwise all clients would retry at the same time.
   return { retry: true, waitMs: limited && asked > 0 ? asked : Math.max(asked, backoff) };
 }
 
-/** The error of a failed attempt that may be repeated. It never leaves src/api. */
+/** The error of a failed attempt that may be repeated. Only src/api uses it; callers get a PricelakeError. */
 export class Trouble extends Error {
   readonly setback: Setback;
   readonly facts: ErrorFacts;
@@ -66,7 +66,7 @@ export class Trouble extends Error {
     return new PricelakeError('unavailable', message, facts, this.cause === undefined ? {} : { cause: this.cause });
   }
 
-  /** Returns the error for a wait that was interrupted. It says why the call was waiting, and what interrupted it. */
+  /** Returns the error for an interrupted wait. Its message explains why the call waited, and what interrupted it. */
   endBy({ code, message, facts }: PricelakeError, attempts: number): PricelakeError {
     const summary = `${this.#tell(attempts)}; ${message}`;
     return new PricelakeError(code, summary, { ...facts, ...this.facts, attempts }, { cause: this.cause });
@@ -87,8 +87,9 @@ interface RetryContext {
 }
 
 /**
- * Makes a call with retries. Each attempt takes a token. After a rate limit or Retry-After, all calls of the client
- * pause; after another failure, only this call does. If the requested pause is too long, all delayed calls fail.
+ * Makes a call with retries. Each attempt takes a token. After a 429 or a response with Retry-After, all calls of the
+ * client pause. After any other failure, only this call pauses. If the service requests too long a pause, this call
+ * fails, and so do all calls of the client until the pause ends.
  * @throws PricelakeError `unavailable` after the last attempt; `deadline`, with the last failure, if a pause is too
  * long
  */
@@ -96,7 +97,7 @@ export async function runWithRetries<T>(context: RetryContext, attempt: () => Pr
   const { path, bucket, io, signal } = context;
   const tries: Tries = { faults: 0, rateLimited: 0 };
   let last: Trouble | undefined;
-  /** Adds the last failure to a deadline error, which doesn't say why the call was waiting. */
+  /** Adds the last failure to a deadline error, because it is the reason why the call was waiting. */
   const waitFor = (wait: Promise<void>) =>
     wait.catch((error: unknown) => {
       const isLate = error instanceof PricelakeError && error.code === 'deadline';

@@ -21,7 +21,7 @@ export function createServiceClock(io: Pick<Io, 'now'>) {
       offsets.push(date - io.now().getTime());
       if (offsets.length > KEPT_OFFSETS) offsets.shift();
     },
-    /** Returns the service's time, or undefined without a valid header. It may lag by the delay of the network. */
+    /** Returns the service's time, which may be late by the network's delay, or undefined without a valid header. */
     now(): Date | undefined {
       const median = offsets.toSorted((a, b) => a - b)[Math.floor((offsets.length - 1) / 2)];
       return median === undefined ? undefined : new Date(io.now().getTime() + median);
@@ -31,14 +31,14 @@ export function createServiceClock(io: Pick<Io, 'now'>) {
 
 /** Parses an HTTP date into ms since 1970; NaN if it is invalid. Also accepts an offset instead of GMT (RFC 5322). */
 function readHttpDate(text: string): number {
-  // Checks the format, because Date.parse accepts much more than HTTP dates. It reads "1" as the year 2001.
+  // Checks the format first, because Date.parse accepts texts that aren't HTTP dates, such as "1" for the year 2001.
   const zone = /^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2} (GMT|UTC|[+-]?\d{4})$/i.exec(text)?.[1];
   if (zone === undefined) return Number.NaN;
   // A date in asctime format ends with the year. It has no zone, and its time is in UTC.
   return Date.parse(/^\d/.test(zone) ? `${text} GMT` : text);
 }
 
-/** A header with a longer wait is considered invalid. */
+/** A Retry-After header with a longer time than this, in milliseconds, is considered invalid. */
 const LONGEST_MS = 366 * 24 * 3600 * 1000;
 
 /**

@@ -8,7 +8,7 @@ import { createDispatcher } from './dispatcher.js';
 export interface Timeouts {
   /** The limit for opening a connection, including TLS. Defaults to 10,000. */
   connectMs: number;
-  /** The limit from the request to the headers. An export may count its rows first. Defaults to 120,000. */
+  /** The limit from the request to the headers. The service may count an export's rows first. Defaults to 120,000. */
   headersMs: number;
   /** The limit between two chunks of a body, while the reader waits. Defaults to 60,000. */
   stallMs: number;
@@ -37,7 +37,7 @@ export interface Answer {
   body: BodyQueue;
 }
 
-/** The error of a request that failed before the headers of its response were complete. */
+/** The error of a request that failed before its response's headers were complete. */
 export class ExchangeFault extends Error {
   /** True if the request may have reached the service, so that the service may count it. */
   readonly sent: boolean;

@@ -6,8 +6,8 @@ const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
 /**
- * An int64 as a bigint. Accepts the integers that the exact JSON parser returns: safe integers as numbers, larger ones
- * as bigints. Rejects fractions, strings and rounded numbers.
+ * An int64 as a bigint. Accepts the integers that parseExactJson returns: safe integers as numbers, and larger integers
+ * as bigints. Rejects fractions, strings, and numbers above 2^53, which may be rounded.
  */
 export const int64 = z
   .union([z.bigint(), z.number().int()])
