@@ -25,7 +25,7 @@ export interface CursorWindow {
   known: bigint | undefined;
   /** The cursor after which the feed is read. */
   from: bigint;
-  /** If history lacks a change after this cursor, the change became visible late, because items already include it. */
+  /** Changes after this cursor are read again. Up to `applyFrom`, a change that history lacks became visible late. */
   again: bigint;
   /** Changes after this cursor haven't been applied to items. */
   applyFrom: bigint;

@@ -1,4 +1,4 @@
-/** The names of columns that hold an item's values, keyed by the API's field paths (for the view landed_items). */
+/** Maps the paths of Item's fields (API §2) to the columns of the view landed_items. */
 export const ITEM_VALUES = {
   id: 'id',
   title: 'title',
@@ -33,22 +33,21 @@ export type ItemPath = keyof typeof ITEM_VALUES;
 export type ItemValue = (typeof ITEM_VALUES)[ItemPath];
 export const ITEM_VALUE_NAMES = Object.values(ITEM_VALUES);
 
-/** Maps names of columns in export rows to fields of Item (the setting `source.mapping`). */
+/** The setting `source.mapping`, which maps names of columns in export rows to fields of Item. */
 export type Mapping = Readonly<Record<string, string>>;
 
 export const PATHS = Object.keys(ITEM_VALUES) as ItemPath[];
 export const PARENTS = ['category', 'site', 'source'];
 /** The fields of Item to which a column may be mapped. */
 export const MAPPABLE_FIELDS: readonly string[] = [...PATHS, ...PARENTS];
-/** Shorter names in flat rows, and the paths for which they stand. */
+/** Maps shorter names, which flat rows may use, to fields of Item. */
 const ALIASES: Record<string, ItemPath> = { itemid: 'id', modelid: 'source.modelId', sourceid: 'source.modelId' };
 
-/** Returns a name without its case and separators, so that `site_id`, `siteId` and `site.id` become equal. */
+/** Returns a name in lowercase without separators, so that `site_id`, `siteId` and `site.id` become equal. */
 export function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[_.\-\s]/g, '');
 }
 
-/** Returns the name of a field according to the mapping. */
 export function translate(name: string, mapping: Mapping): string {
   return Object.hasOwn(mapping, name) ? (mapping[name] as string) : name;
 }
@@ -64,8 +63,8 @@ export const BY_FOLDED_NAME = new Map<string, ItemPath>([
 ]);
 
 /**
- * Finds the path in Item of a field in an export row, or in the object `parent` of a row, however it is spelled.
- * Returns undefined if the API document doesn't mention the field.
+ * Finds the field of Item for a field of an export row, or of the object `parent` in a row, in any spelling. Returns
+ * undefined if the API document doesn't list the field, or if another field of the row is mapped to it.
  */
 export function findItemPath(parent: string, name: string, mapping: Mapping): string | undefined {
   if (parent !== '') return BY_FOLDED_NAME.get(fold(parent + name));
@@ -79,7 +78,7 @@ const camel = (path: string) => path.replaceAll(/\.(\w)/g, (_match, char: string
 const snake = (path: string) => path.replaceAll('.', '_').replaceAll(/[A-Z]/g, (char) => `_${char.toLowerCase()}`);
 const dotted = (path: string) => path;
 
-/** Functions that spell a path as in flat rows: `siteId`, `site_id` or `site.id`. */
+/** Functions that convert a path to a spelling of flat rows: `siteId`, `site_id` or `site.id`. */
 export const STYLES = { camel, snake, dotted };
 
 const EXACT_NAMES = new Set(MAPPABLE_FIELDS.flatMap((path) => [camel(path), snake(path), path]));
@@ -91,8 +90,8 @@ export function isExactName(name: string, parent = ''): boolean {
 }
 
 /**
- * The certainty that a field matches a path in Item. `maybe` counts only if no other field of the row is `sure`.
- * Standard spellings are `sure`, so if a row has both `price` and `Price`, `price` is the price.
+ * The certainty that a field of a row matches a field of Item. A `maybe` counts only if no other field of the row is
+ * `sure`. Standard spellings are `sure`, so if a row has both `price` and `Price`, `price` is the price.
  */
 export type Fit = 'sure' | 'maybe' | undefined;
 

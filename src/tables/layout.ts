@@ -11,7 +11,7 @@ export interface Lake {
   provide?: ((table: TableName, files: readonly DataFile[]) => Promise<void>) | undefined;
 }
 
-/** The lake's folder for downloaded files, the lock and files in progress. It contains no data of a table. */
+/** The lake's folder for downloaded files, the lock and unfinished files. It contains no published table files. */
 export const PRIVATE_FOLDER = '_pricelake';
 
 /** The maximum size of a log entry in bytes. A JavaScript string can hold about twice as much. */

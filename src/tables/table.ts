@@ -1,4 +1,4 @@
-/** Types of values that steps pass to each other, because the steps' folders don't import each other. */
+/** Types of values that several folders use. They are in this low layer, so that those folders can import them. */
 
 /** A table that is computed from other tables only (src/analyze/derived-tables.ts). */
 interface Derived {
@@ -6,7 +6,7 @@ interface Derived {
   reads: readonly string[];
   /**
    * The rows on which a row depends. `product`: the items of its product, so a large lake computes the table in parts.
-   * `brand`: the items of its brand, and no rows of other tables. `site`: the items of its website.
+   * `brand`: the items of its brand, and any row of the other tables. `site`: the items of its website.
    */
   by: 'product' | 'brand' | 'site';
   /** The query in pipelines/analysis that computes the table; defaults to the model with the table's name. */
@@ -48,10 +48,10 @@ export type TableName = keyof TableKinds;
 export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
 
 /**
- * The order of a run's commits. Tables of a step may be committed in any order. History comes first, because everything
- * else follows from it. Closed days come before items, because only the previous items show which product an item has
- * left. `stale_items` gets new rows before items is committed, and loses rows afterwards. A run that stops in between,
- * even if its landed files are lost, doesn't lose a stale item. The tables that record runs come last.
+ * The order of a run's commits. Tables of one step may be committed in any order. History is first, because all other
+ * tables follow from it. Closed days precede items, because only the previous items show which product an item has
+ * left. `stale_items` gets new rows before items is committed, and loses rows afterwards, so that no stale item is lost
+ * if the run stops in between, even without its landed files. The tables that record runs are last.
  */
 export const COMMIT_STEPS: readonly (readonly TableName[])[] = orderCommits();
 
@@ -164,8 +164,8 @@ export interface ColumnDifference {
 }
 
 /**
- * The longest expected time, in milliseconds, for which other responses lag behind the feed. Changes in this time are
- * compared with rows, or polled again.
+ * The longest expected time, in milliseconds, for which other responses lag behind the feed. Complete rows may not
+ * include the changes of this time yet.
  */
 export const LAG_MS = 3600 * 1000;
 
@@ -176,8 +176,8 @@ export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
 /**
- * The places that changes come from, as the column `origin` of history records it. An `early` change may arrive before
- * the feed returns it. A `past` change may be older than the lake.
+ * The sources of changes, with their values in the column `origin` of history. An `early` change may arrive before the
+ * feed returns it. A `past` change may be older than the lake.
  */
 export const ORIGIN = { feed: 'feed', early: 'webhook', past: 'history' } as const;
 export type ChangeOrigin = (typeof ORIGIN)[keyof typeof ORIGIN];
