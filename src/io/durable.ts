@@ -10,14 +10,14 @@ export function syncFile(path: string): Promise<void> {
 }
 
 /**
- * Writes a file and syncs its content to disk. To make a new name durable, sync the folder as well. With `wx`, an
- * existing file is an error.
+ * Writes a file and syncs its content to disk. The caller must also sync the folder to make a new file's name durable.
+ * With the flag `wx`, throws if the file exists.
  */
 export function writeSynced(path: string, data: string | Buffer, flags: 'w' | 'wx' = 'w'): Promise<void> {
   return openAndSync(path, flags, (handle) => handle.writeFile(data));
 }
 
-/** Replaces a file atomically by renaming `temporary`. After a power failure, it has the old text or the new one. */
+/** Replaces a file atomically, so that it has either its old or its new text after a power failure. */
 export async function replaceFile(path: string, data: string | Buffer, temporary: string): Promise<void> {
   try {
     await writeSynced(temporary, data);

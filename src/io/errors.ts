@@ -45,8 +45,8 @@ export interface ErrorFacts {
 }
 
 /**
- * The only error class of the project. It has a stable code, a message that says where and what is wrong, and facts.
- * Line breaks in the message become spaces.
+ * The class of all errors that commands explain to users. It has a stable code, a message that states where and what is
+ * wrong, and facts. Line breaks in the message become spaces.
  */
 export class PricelakeError extends Error {
   readonly code: ErrorCode;
@@ -69,13 +69,13 @@ export function hasSystemCode(error: unknown, ...codes: string[]): boolean {
   return false;
 }
 
-/** Use it as `.catch(ignoreMissing)`. Returns undefined if a file is missing, and throws any other error. */
+/** A handler for `.catch`. Returns undefined if the error is about a missing file, and throws any other error. */
 export function ignoreMissing(error: unknown): undefined {
   if (hasSystemCode(error, 'ENOENT')) return undefined;
   throw error;
 }
 
-/** True if DuckDB has reached its memory limit. At its limit for temporary files, the disk is full instead. */
+/** True if DuckDB reached its memory limit. If it reached its limit for temporary files, the disk is full instead. */
 export function isOutOfMemory(error: unknown): error is Error {
   return error instanceof Error && /^Out of Memory Error(?!.*max_temp_directory_size)/su.test(error.message);
 }

@@ -1,15 +1,15 @@
-/** The limits of common file systems and object stores. */
+/** The maximum lengths of names and paths in common file systems and object stores. */
 const NAME_BYTES = 255;
 const PATH_BYTES = 1024;
 
-/** Matches control characters, and lone surrogates, which UTF-8 can't represent. */
+/** Matches control characters and lone surrogates. UTF-8 can't represent a lone surrogate. */
 const UNNAMEABLE = /[\p{Cc}\p{Cs}]/u;
 /** Matches a scheme, such as `file:` or `s3:`, and the drive in `C:\`. */
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * Describes why a path inside a folder is unsafe or invalid. Returns undefined if it is neither. Every path from a log,
- * a pointer, a journal or a bucket is checked here, so that an attacker can't reach files outside the folder.
+ * Describes why a relative path is unsafe or invalid, or returns undefined. Every path from a log, a pointer, a journal
+ * or a bucket is checked with this function, so that an attacker can't reach files outside the lake's folder.
  */
 export function findPathFault(path: string): string | undefined {
   if (path === '') return 'is empty';
@@ -22,7 +22,7 @@ export function findPathFault(path: string): string | undefined {
   return isLong ? 'is too long' : undefined;
 }
 
-/** Describes the fault of a data file's path, if any. In Delta, a file whose name starts with `_` or `.` isn't data. */
+/** Describes the fault of a data file's path, if any. Delta ignores files whose names start with `_` or `.`. */
 export function findDataPathFault(path: string): string | undefined {
   return findPathFault(path) ?? (/^[_.]/.test(path) ? "starts with _ or ., which data files don't" : undefined);
 }

@@ -1,17 +1,17 @@
-/** The program's environment. Tests replace the clock, sleep, random numbers and the log; the rest is real. */
+/** The parts of the program's environment that tests replace: the clock, sleep, random numbers, log and progress. */
 export interface Io {
   /** Returns the current time. */
   now(): Date;
   /** Waits. If the signal aborts, rejects with the signal's reason. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Returns a random number in [0, 1), which is used only for the length of pauses. */
+  /** Returns a random number in [0, 1). It determines only the length of pauses. */
   random(): number;
-  /** Logs an event. It has a stable name, and facts that are neither nested nor secret. */
+  /** Logs an event. Event names are stable. Facts must be neither nested nor secret. */
   log(level: LogLevel, event: string, facts?: Record<string, unknown>): void;
   progress(update: Progress): void;
 }
 
-/** `debug` also logs each step, and `trace` also logs each API call. */
+/** At level `debug`, each step is also logged. At level `trace`, each API call is also logged. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 /** The steps of a run, in order. Folders, progress, logs, the lake's saved state and the docs use these names. */
@@ -31,7 +31,7 @@ export interface Progress {
   /** True if `totalRows` is an estimate. */
   isEstimate?: boolean;
   bytes: number;
-  /** The things that `rows` counts; rows by default. */
+  /** The unit of `rows` and `totalRows`; defaults to rows. */
   unit?: 'rows' | 'items' | 'tables' | 'checks';
   done?: boolean;
   /** Only for `run`, which doesn't count rows: the duration and the rows of earlier runs in the same mode. */
@@ -67,7 +67,7 @@ export function openStep(
       bytes += moreBytes;
       progress({ step, part, unit, rows, totalRows, bytes });
     },
-    // Reports the expected total as done. If rows remain, they turned out not to be needed.
+    // Reports the expected total as done, because rows that remain turned out not to be needed.
     done: () => progress({ step, part, unit, rows: totalRows ?? rows, totalRows, bytes, done: true }),
   };
 }

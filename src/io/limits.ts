@@ -3,23 +3,22 @@ const MIB = 1024 * KIB;
 const ROW_BYTES = 16 * MIB;
 
 export interface ExportLimits {
-  /** The maximum length of a line. A longer line ends the export, because the line may have no end. */
+  /** The maximum length of a line. A longer line aborts the export, because the line might never end. */
   lineBytes: number;
-  /** The number of decoded bytes that an export may have on top of `bytesARow` for each row. */
+  /** The number of decoded bytes that an export may have in addition to `bytesARow` for each row. */
   baseBytes: number;
   /** The number of decoded bytes that an export may have for each row that it announces. */
   bytesARow: number;
   /** The disk space that stays free for the journal, log entries and other programs. */
   reserveBytes: number;
-  /** The disk space to leave free for typed and staged files, as a share of the download. They need 20% to 33%. */
+  /** The disk space to leave free for typed and staged files, as a share of the download, of which they need 20–33%. */
   workShare: number;
   /** The free disk space is measured again whenever this number of bytes has been downloaded. */
   stepBytes: number;
 }
 
 const forExports: ExportLimits = {
-  // Four times the size of the largest row that can be typed. If a row is only a bit too large, only this row is
-  // rejected.
+  // Four times the size of the largest row that can be typed, so that a slightly larger row is rejected alone.
   lineBytes: 4 * ROW_BYTES,
   baseBytes: 16 * ROW_BYTES,
   // Rows of items have about 1 kB, and rich ones about 10 kB. A mean of 64 kB suggests an attack.
@@ -30,8 +29,8 @@ const forExports: ExportLimits = {
 };
 
 /**
- * The limits for everything that the service sends. A well-behaved service stays far below each limit, so that only a
- * broken or hostile one reaches it (docs/reference/answers.md, "Limits").
+ * The limits for everything that the service sends. Only a broken or hostile service reaches them, because a correct
+ * service stays far below each limit (docs/reference/answers.md, "Limits").
  */
 export const LIMITS = {
   /** The maximum size of a page. Real pages are far smaller: 500 items have about 0.5 MB. */
@@ -42,21 +41,21 @@ export const LIMITS = {
    */
   jsonBodyMs: 60_000,
   /**
-   * The minimum speed of an export: 64 KiB in each two minutes of waiting, or about half a kilobyte per second. In two
-   * minutes, a service can count or sort rows before it continues.
+   * The minimum speed of an export: 64 KiB in every two minutes of waiting, or about half a kilobyte per second. The
+   * window is two minutes long, because a service may pause to count or sort rows.
    */
   exportPace: { windowMs: 120_000, minBytes: 64 * KIB },
   /**
-   * The maximum number of consecutive empty pages with `hasMore`. A feed that filters changes by dataset may send some
-   * empty pages, but hardly a hundred, even if only one change in five thousand belongs to the dataset.
+   * The maximum number of consecutive empty feed pages with `hasMore`. A service that filters a page's changes by
+   * dataset may send some empty pages, but hardly a hundred, even if the dataset has one change in five thousand.
    */
   emptyPages: 100,
   /**
-   * After `freePages` pages, pages with `hasMore` must have this many changes on average. Each page costs a call and
-   * can have a thousand changes. A feed of nearly empty pages would use up the month's calls.
+   * After `freePages` pages, feed pages with `hasMore` must have this many changes on average. A page can have a
+   * thousand changes, and each page costs a call, so a feed of nearly empty pages would use up the month's calls.
    */
   feedPace: { freePages: 250, changesAPage: 10 },
-  /** After this many pages, a run reads only up to the newest change at that time, because a feed may keep growing. */
+  /** After this many feed pages, a run reads only up to the then newest change, because the feed may keep growing. */
   longFeedPages: 50,
   /** The maximum nesting depth for recursive functions. Responses are at most ten deep, except for `attributes`. */
   jsonDepth: 500,

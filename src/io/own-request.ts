@@ -4,17 +4,17 @@ export type ReadHeader = (name: string) => string | undefined;
 export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * True if the `Host` header names this machine, on any port. Any other name may come from a malicious site whose DNS
- * name leads to this machine.
+ * True if the `Host` header names this machine, on any port. A request with another name may come from a page of a
+ * malicious site whose DNS name resolves to this machine.
  */
 export function isLoopbackHost(host: string | undefined): boolean {
   return LOOPBACK_NAMES.includes(host?.toLowerCase().replace(/:\d+$/u, '') ?? '');
 }
 
 /**
- * False if the browser's headers show that a page of another origin has sent the request. A page on another port of
- * this machine is such a page, because it receives this server's cookies. A link on another page may be followed,
- * because opening a page changes nothing. Programs don't send these headers, so their requests are accepted.
+ * False if the browser's headers show that a page of another origin has sent the request. This includes pages on other
+ * ports of this machine, which receive this server's cookies. Links on other pages are accepted, because opening a page
+ * changes nothing. Requests of programs are accepted, because programs don't send these headers.
  */
 export function isOwnRequest(method: string, header: ReadHeader): boolean {
   const site = header('sec-fetch-site') ?? 'same-origin';

@@ -1,6 +1,6 @@
 import { PricelakeError } from './errors.js';
 
-/** Explains system error codes: why a file that exists can't be read. */
+/** For each system error code, the reason why an existing file can't be read. */
 const FAULTS: Record<string, string> = {
   EISDIR: 'it is a folder',
   ENOTDIR: 'its parent is not a folder',
@@ -10,8 +10,8 @@ const FAULTS: Record<string, string> = {
 };
 
 /**
- * Returns a function for `.catch` after reading a lake's file. It returns undefined if the file is missing, converts
- * other errors about the file to `lake_invalid` with `hint`, and throws any other error.
+ * Returns a handler for `.catch` after reading a lake's file. The handler returns undefined if the file is missing. It
+ * throws `lake_invalid` with `hint` if the file can't be read, and any other error unchanged.
  */
 export function explainReadFault(path: string, hint: string): (cause: NodeJS.ErrnoException) => undefined {
   return (cause) => {

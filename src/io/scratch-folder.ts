@@ -5,11 +5,11 @@ import { hasSystemCode } from './errors.js';
 import { canSignal, explainTemporary, makeTemporaryFolder } from './temporary-folder.js';
 
 /**
- * Creates a folder to which only this user has access, such as `pricelake-explore-…`. Removes such folders of processes
- * that were killed.
+ * Creates a folder to which only this user has access, such as `pricelake-explore-…`. Also removes folders of the same
+ * kind that killed processes have left.
  */
 export async function makeScratchFolder(kind: string, parent = tmpdir()): Promise<string> {
-  // The name includes the host. If several machines share the parent folder, a process id alone isn't unique.
+  // The name includes the host, because process ids aren't unique if several machines share the parent folder.
   const prefix = `pricelake-${kind}-${hostname().replaceAll(/[^\w.]/g, '_')}-`;
   const names = await readdir(parent).catch((cause: unknown) => {
     throw explainTemporary(parent, cause);
@@ -21,7 +21,6 @@ export async function makeScratchFolder(kind: string, parent = tmpdir()): Promis
   return makeTemporaryFolder(`${prefix}${process.pid}-`, parent);
 }
 
-/** Removes a folder. Leaves it if it belongs to another user. */
 async function removeFolder(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch((error: unknown) => {
     if (!hasSystemCode(error, 'EPERM', 'EACCES')) throw error;

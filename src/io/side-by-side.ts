@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 
 /**
  * Runs `work` for each element, with at most `concurrency` calls at a time. Returns the results in order. If a call
- * fails, starts no other call, waits for the calls in progress, and throws the error.
+ * fails, starts no further calls, waits for the calls in progress, and then throws the error.
  */
 export async function runSideBySide<T, R>(
   concurrency: number,
@@ -25,7 +25,7 @@ export async function runSideBySide<T, R>(
   return results;
 }
 
-/** Waits until all promises have settled, then throws the first error. No work continues after the error. */
+/** Waits for all promises. If any fails, throws the first error after all have settled, so that no work continues. */
 export async function settleAll<T extends readonly unknown[]>(
   works: {
     readonly [K in keyof T]: Promise<T[K]>;

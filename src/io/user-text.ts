@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { PricelakeError } from './errors.js';
 
-/** Reads a text file of the user, without a byte-order mark. @throws PricelakeError `config` if it isn't UTF-8 */
+/** Reads a user's text file. Omits a byte-order mark. @throws PricelakeError `config` if the file isn't UTF-8 */
 export async function readUserText(file: string): Promise<string> {
   return decodeUserText(await readFile(file), file);
 }
