@@ -16,7 +16,7 @@ type State = 'begin' | 'plain' | 'quoted' | 'behind-quote';
 export class CsvScanner {
   #state: State = 'begin';
   #isBlank = true;
-  /** The number of bytes of a byte-order mark found so far. It is the mark's length once any other byte was found. */
+  /** The number of bytes of a byte-order mark that were found. After any other byte, it equals the mark's length. */
   #mark = 0;
 
   /** Calls `onRecord` for each record that ends in the chunk, with the offset after it. */
@@ -124,8 +124,8 @@ function trimEnd(bytes: Buffer): Buffer {
 }
 
 /**
- * Parses a record into cells. An empty cell is null. An empty cell in quotes is an empty text, or null with
- * `quotesNulls`. Returns undefined if the record violates RFC 4180.
+ * Parses a record into cells. An empty cell becomes null. An empty cell in quotes becomes an empty text, or null if
+ * `quotesNulls` is true. Returns undefined if the record violates RFC 4180.
  */
 export function parseCsvRecord(text: string, quotesNulls = false): (string | null)[] | undefined {
   const cells: (string | null)[] = [];

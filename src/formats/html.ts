@@ -11,7 +11,7 @@ export type Content = string | number | bigint | Html | null | undefined | reado
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Builds HTML from a template. Escapes each value that isn't Html, and removes its control characters. */
+/** Builds HTML from a template. Escapes text, and removes its control characters. Inserts Html values unchanged. */
 export function html(parts: TemplateStringsArray, ...values: Content[]): Html {
   const filled = parts.map((part, k) => part + writeContent(values[k]));
   return new Html(filled.join(''));

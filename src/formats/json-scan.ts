@@ -1,8 +1,8 @@
 import { LIMITS } from '../io/limits.js';
 
 /**
- * Finds parts of JSON text without parsing it into objects. A page has a thousand rows, and their numbers must not be
- * converted to doubles. DuckDB validates the values when it types the rows.
+ * Finds parts of JSON text without parsing it into objects, because a page may have a thousand rows, whose numbers must
+ * not be converted to doubles. DuckDB validates the values later, when it types the rows.
  */
 
 const QUOTE = 0x22;
@@ -14,7 +14,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** The bytes of a value, from `start` to `end`. `readFields` adds array elements, so that pages are scanned once. */
+/** The bytes of a value: from `start` up to, but not including, `end`. For an array, `readFields` adds its elements. */
 export interface Slice {
   start: number;
   end: number;
@@ -89,7 +89,7 @@ export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
   return fields;
 }
 
-/** Returns the value of the first field that is wanted, without reading further; undefined if there is none. */
+/** Returns the value of the first field for which `isWanted` is true, or undefined. Doesn't scan later fields. */
 export function findField(bytes: Buffer, start: number, isWanted: (name: string) => boolean): Slice | undefined {
   let found: Slice | undefined;
   eachField(bytes, start, (name, at) => {
@@ -101,7 +101,7 @@ export function findField(bytes: Buffer, start: number, isWanted: (name: string)
   return found;
 }
 
-/** Returns the first field that matches for `sure`, or else the first that `maybe` matches. */
+/** Returns the first field for which `fitOf` returns `sure`, or otherwise the first for which it returns `maybe`. */
 export function findFittingField(
   bytes: Buffer,
   start: number,

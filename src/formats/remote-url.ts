@@ -14,7 +14,7 @@ export const REMOTE_URL =
 
 const PARAMETERS = ['endpoint', 'region', 'pathStyle'];
 
-/** Parses `s3://bucket/prefix?endpoint=https://host:9000&region=eu-1&pathStyle=true`; undefined for other texts. */
+/** Parses `s3://bucket/prefix?endpoint=https://host:9000&region=eu-1&pathStyle=true`, or returns undefined. */
 export function parseRemoteUrl(text: string): RemoteUrl | undefined {
   const [, bucket = '', path = '', query = ''] = /^s3:\/\/([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(text) ?? [];
   if (!/^[A-Za-z0-9][\w.-]{1,253}[A-Za-z0-9]$/.test(bucket)) return undefined;
@@ -39,7 +39,7 @@ function isSegment(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..';
 }
 
-/** False for a URL with a path or with credentials, because endpoints are shown and logged. */
+/** True for an http(s) URL without a path, a query or credentials, because endpoints are shown and logged. */
 function isEndpoint(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, pathname, search, hash } = new URL(text);

@@ -1,15 +1,15 @@
 import { findField, findFittingField } from './json-scan.js';
 
 /**
- * Recognizes the field that contains the item's id. The API document doesn't give its name in export rows. A `maybe`
- * counts only if no other field is `sure`.
+ * Recognizes the field that contains the item's id, because the API document doesn't name the fields of export rows. A
+ * `maybe` counts only if no other field is `sure`.
  */
 export type FitId = (name: string) => 'sure' | 'maybe' | undefined;
 
-/** Recognizes only the name in the API document. */
+/** Recognizes only the name `id`, which Item and ChangeItem have in the API document. */
 export const isNamedId: FitId = (name) => (name === 'id' ? 'sure' : undefined);
 
-/** Returns the index of the column that is `sure`, or else of the first that is `maybe`; -1 if there is neither. */
+/** Returns the index of the first column that is `sure`, or else of the first that is `maybe`, or -1. */
 export function findFittingColumn(columns: readonly (string | null)[], fitOf: FitId): number {
   const fits = columns.map((name) => (name === null ? undefined : fitOf(name)));
   return fits.includes('sure') ? fits.indexOf('sure') : fits.indexOf('maybe');

@@ -15,13 +15,13 @@ import { readUnionQuery, UNION_QUERIES } from './queries.js';
 import { writeUnion } from './write-union.js';
 
 interface UnionOptions {
-  /** The cache folder. It contains a folder `unions`, with one union for each combination of versions of the lakes. */
+  /** The cache folder. Its folder `unions` contains one union for each combination of versions of the lakes. */
   cache: string;
   io: Pick<Io, 'log' | 'now'>;
   signal: AbortSignal;
 }
 
-/** The maximum number of attempts to read the lakes. During an attempt, a run may replace files. */
+/** The maximum number of attempts to read the lakes. An attempt fails if a run replaces files meanwhile. */
 const TRIES = 3;
 /** An outdated union is kept for this many milliseconds, because a command may still be reading it. */
 const KEPT_MS = 3_600_000;
@@ -29,8 +29,8 @@ const KEPT_MS = 3_600_000;
 const UNUSED_MS = 7 * 24 * KEPT_MS;
 
 /**
- * Opens several lakes of one service as one lake. This lake is in the cache, and contains each listing once. It is
- * written once for each combination of versions. The other lakes don't change.
+ * Combines several lakes of one service into one lake in the cache, which contains each listing once. Writes it only
+ * once for each combination of the lakes' versions. Doesn't change the given lakes.
  * @throws PricelakeError `usage` or `lake_invalid` like `readMembers`; `unavailable` if runs keep replacing files
  */
 export async function openUnion(lakes: readonly Lake[], options: UnionOptions): Promise<Lake> {

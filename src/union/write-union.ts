@@ -35,7 +35,7 @@ const LAYOUTS: Partial<Record<TableName, Pick<Stage, 'partitionBy' | 'sliceBy' |
  * dataset occurs once (pipelines/union). The derived tables are computed by the same queries as in other lakes.
  */
 export async function writeUnion(db: Database, lake: Lake, members: readonly Member[]): Promise<void> {
-  // The union is as current as the lake that is least current.
+  // The union is only as current as its oldest lake.
   const at = new Date(Math.min(...members.map(({ pointer }) => pointer.at.getTime())));
   const runId = `000001-${at.toISOString().slice(0, 19).replaceAll(/[-:]/gu, '')}Z`;
   await writeMarker(lake);
@@ -108,7 +108,7 @@ async function writeListings(db: Database, writer: TableWriter): Promise<void> {
   await writer.write('items', [
     sql`SELECT ${columnsOf('items')} FROM main.all_items ANTI JOIN main.left_items USING (lake, item_id)`,
   ]);
-  // An item may be stale if the lake from which its row is taken says so.
+  // An item counts as stale if the lake from which its row is taken lists it as stale.
   await writer.write('stale_items', [
     sql`SELECT ${columnsOf('stale_items')} FROM main.all_stale_items ANTI JOIN main.left_items USING (lake, item_id)
       QUALIFY row_number() OVER (PARTITION BY item_id ORDER BY first_read_at, lake) = 1`,
