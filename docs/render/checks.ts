@@ -10,7 +10,7 @@ export async function renderChecks(): Promise<string> {
   });
   return `# Checks
 
-If a gate fails, the run publishes nothing. An error or a warning is recorded in \`check_results\`, logged, and shown by \`status\` and the report. The line with → says what to do if a check fails. The list below has the check's parameters. Set the parameters and the severity under \`checks:\` in the pipeline file. You can also [write your own](../engineer/checks.md).
+If a gate fails, the run publishes nothing. An error or a warning is recorded in \`check_results\`, logged, and shown by \`status\` and the report. The line with → says what to do if a check fails. Set a check's parameters and severity under \`checks:\` in the pipeline file. You can also [write your own](../engineer/checks.md).
 
 ${sections.join('\n')}`;
 }

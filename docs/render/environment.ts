@@ -22,7 +22,7 @@ export const VARIABLES: [name: string, meaning: string][] = [
     'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
     'Proxies for calls to the service, for messages and for `lake.remote`, and hosts to reach without a proxy, as in curl. Local hosts never use a proxy.',
   ],
-  ['NODE_EXTRA_CA_CERTS', "Read by Node: PEM certificates of your network's own authority."],
+  ['NODE_EXTRA_CA_CERTS', "PEM certificates of your network's own authority, which Node reads."],
   ['NO_COLOR', 'Any value turns colors off.'],
   [
     'FORCE_COLOR',

@@ -9,7 +9,7 @@ const EXITS: [code: string, happened: string, next: string][] = [
   ['0', 'The command succeeded.', ''],
   ['1', 'Something unexpected happened, or the disk is full.', 'Read the message. `PRICELAKE_DEBUG=1` shows more.'],
   ['2', 'The command line, the pipeline file or the folder is wrong.', 'Follow the message.'],
-  ['3', 'A check or a proof failed.', 'Read [held batches](../engineer/recover.md#held-batches).'],
+  ['3', 'A check or a proof failed.', 'See [held batches](../engineer/recover.md#held-batches).'],
   ['4', 'The service refuses the key or the plan.', 'Set a valid key, or change the plan in the portal.'],
   [
     '5',
@@ -19,18 +19,18 @@ const EXITS: [code: string, happened: string, next: string][] = [
   ['6', 'Another run is using the lake.', 'Nothing, because the other run does the work.'],
   [
     '7',
-    '`watch` has a sure alarm: a shop is below your lowest allowed price.',
+    '`watch` found a shop that is certainly below your lowest allowed price.',
     'Read the result; `below_now` and `below_first` list the shops.',
   ],
   [
     '75',
-    'A temporary fault, or `--deadline` has passed.',
-    'Try again later, at `next_run_at` if the service set a time.',
+    'A temporary fault occurred, or `--deadline` has passed.',
+    'Try again later, or at `next_run_at` if it is set.',
   ],
   [
     '129 to 143',
-    'SIGHUP, SIGINT or SIGTERM stopped the command; under nohup, SIGHUP does not.',
-    'Run it again. It continues where it stopped.',
+    'SIGHUP, SIGINT or SIGTERM stopped the command. Under nohup, SIGHUP does not stop it.',
+    'Run the command again. It continues where it stopped.',
   ],
 ];
 

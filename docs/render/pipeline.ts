@@ -5,7 +5,7 @@ import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   name: ['prices', 'Name of the pipeline: letters, digits, `.`, `_` and `-`.'],
   'source.baseUrl': ['', 'Address of the service. **Required.**'],
-  'source.apiKey': ['', `\`\${NAME}\`, an environment variable, or \`{file: PATH}\`. **Required.**`],
+  'source.apiKey': ['', `\`\${NAME}\` (an environment variable) or \`{file: PATH}\`. **Required.**`],
   'source.datasets': ['all', '`all`, or a list of ids. See [Copy several datasets](../engineer/sources.md).'],
   'source.shards': [
     '',
@@ -30,7 +30,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   ],
   probe: [
     'never',
-    'How often to check when each website was last seen: `never`, or for example `every 1d`. See [Fresh or not](../concepts/spreads.md#fresh-or-not).',
+    'How often to check when each website was last seen: `never`, or for example `every 1d`. See [When an offer is stale](../concepts/spreads.md#when-an-offer-is-stale).',
   ],
   'lake.path': ['', 'Folder of the lake. **Required.**'],
   'lake.remote': ['', '`s3://bucket/prefix`. See [Keep the lake on object storage](../engineer/object-storage.md).'],
@@ -51,15 +51,15 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   'proof.sample': ['10', 'Number of items that a run rereads and compares before it publishes.'],
   'proof.products': ['true', "Compare a page of the service's products with the lake's."],
   'proof.facets': ['true', "Compare the service's counts with the lake after a complete copy."],
-  'budget.calls': ['90%', 'Calls per month: a share of the plan, or a whole number.'],
-  'budget.exportRows': ['90%', 'Export rows per month: a share of the plan, or a whole number.'],
+  'budget.calls': ['90%', 'Maximum calls per month, as a share of the plan or a whole number.'],
+  'budget.exportRows': ['90%', 'Maximum export rows per month, as a share of the plan or a whole number.'],
   'budget.overage': ['forbid', '`forbid`, `allow`, or how many blocks of 10,000 rows may be billed.'],
   'analysis.daily': ['90d', 'Number of past days in a new `price_spread_daily`; `0` turns the table off.'],
   'analysis.fx': ['', 'A CSV file of exchange rates: `date,currency,rate`.'],
-  'analysis.fxBase': ['EUR', 'The base currency of the rates: one unit of it buys `rate` units.'],
+  'analysis.fxBase': ['EUR', 'The base currency of the rates. One unit of it buys `rate` units of the other currency.'],
   'analysis.staleAfter': [
     '14d',
-    'How long a source may be unseen before it is stale: a duration, a multiple of its usual interval such as `3x`, or `0` for no limit. See [Fresh or not](../concepts/spreads.md#fresh-or-not).',
+    'How long a source may be unseen before it is stale: a duration, a multiple of its usual interval such as `3x`, or `0` for no limit. See [When an offer is stale](../concepts/spreads.md#when-an-offer-is-stale).',
   ],
   'analysis.matches': [
     '',
@@ -85,7 +85,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   'analysis.attributes.values.on order': ['[]', 'Additional values that mean on order.'],
   'analysis.shops': [
     '{}',
-    'Overrides of attributes and `timeZone` for one website, by its id, and its `region`, by which indices can be grouped.',
+    'Settings of single websites, by id: `attributes` and `timeZone` override the general ones, and `region` groups indices.',
   ],
   'analysis.timeZone': [
     'UTC',

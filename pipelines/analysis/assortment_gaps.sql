@@ -1,11 +1,11 @@
 -- Products that others sell and you don't: at least min_shops shops list the product now in one currency, and your shop
 -- lists it in none. lowest, lowest_shop, median and highest use the lowest price of each shop. first_sold_at: when the
 -- first of these shops started selling it; sold_widely_at: when min_shops of them sold it. own_ended_at: when your
--- shop's last listing of it ended; null if it never had one.
+-- shop's last listing of the product ended; null if your shop never had one.
 -- Exact: counts, prices and times. median is exact, half away from zero at the fourth decimal.
--- Limits: only offers that count are included (offers.is_counted). A shop is taken to sell a product since its oldest
--- current listing was first seen. The true time may be earlier if the product moved to a new address; absences in
--- between are ignored. Listings without a product, including yours, match nothing.
+-- Limits: only offers that count are included (offers.is_counted). A shop is assumed to sell a product since its oldest
+-- current listing was first seen. The true time may be earlier if the product moved to a new address; absences since
+-- then are ignored. Listings without a product, including yours, are ignored.
 -- Variables:
 -- · own_site (site; required): your own shop
 -- · min_shops (whole number; default 2): minimum number of other shops that sell it

@@ -1,6 +1,6 @@
 -- Coverage of attributes by shop: how many offers have a known availability, delivery cost, condition and regular
--- price. One row per website with listed offers of products: its offers, the offers for which each is known, and the share
--- with known availability and known delivery cost. A shop with low coverage needs its own mapping in the pipeline file
+-- price. One row per website with listed offers of products: the number of its offers, how many have each value, and the
+-- shares with known availability and delivery cost. A shop with low coverage needs its own mapping in the pipeline file
 -- (analysis.shops, docs/concepts/attributes.md).
 -- Limits: condition may also come from the pipeline file's words.
 SELECT

@@ -1,5 +1,4 @@
--- Changes per day by kind, up to the newest change. Days without changes have no rows. time_zone is the zone of the
--- shops' days.
+-- Changes per day by kind, up to the newest change. time_zone is the zone of the shops' days.
 -- Variables:
 -- · days (whole number from 1; default 60): number of days
 WITH row_zones AS (FROM 'row_zones.sql'),

@@ -2,8 +2,8 @@
 -- brand, at least half of their words in common, and no different quantities by mapped attributes. similarity: words in
 -- both titles as a share of words in either (Jaccard). Words count by their first four letters, ignoring case and
 -- accents, and numbers whole, except those of the brand. for and against: the evidence for and against a match. Pairs
--- with a product without a valid GTIN come first, then pairs without differing numbers, then pairs that no shop sells
--- both products of, then the most similar. Save your decisions (yes or no in the match column) as CSV, and set
+-- with a product without a valid GTIN come first, then pairs without differing numbers, then pairs whose products no shop
+-- sells both, then the most similar. Save your decisions (yes or no in the match column) as CSV, and set
 -- analysis.matches in the pipeline file to that file.
 -- Source: Fellegi and Sunter, A Theory for Record Linkage, Journal of the American Statistical Association 64 (1969);
 -- blocking and similarity: Christen, Data Matching (Springer, 2012).

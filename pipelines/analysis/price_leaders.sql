@@ -1,13 +1,13 @@
 -- Which shops change their prices first: for each pair of shops that sell the same products, how often the follower
 -- changed a price within some hours after the leader had changed its own price in the same direction, and how long that
--- took. follow_pct: the share of the leader's moves on shared products that were followed; lead_pct: who leads, 100 if
+-- took. follow_pct: the share of the leader's moves on shared products that were followed; lead_pct: 100 if
 -- only the leader ever came first, 50 if they take turns. Moves at the same instant don't count. Moves by a factor of
 -- about 10, 100 or 1,000 (from 6.3 to 15.8, and so on) are treated as mistakes or corrections, and left out.
 -- chance_follows: expected number of follows if the follower changed prices at random times; chance_z: difference
 -- between follows and this number, in standard deviations.
 -- Source: a definition of this project.
--- Limits: shops that reprice at the same hours of the same days appear to follow each other. Of many pairs, one in
--- twenty is beyond 2 by chance alone.
+-- Limits: shops that reprice at the same hours of the same days appear to follow each other. By chance alone, about one
+-- pair in twenty has a chance_z beyond 2.
 -- Variables:
 -- · hours (whole number from 1; default 72): time in which a shop must follow
 -- · currency (currency): only prices in this currency

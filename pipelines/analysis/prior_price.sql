@@ -1,7 +1,7 @@
 -- Price cuts, each with the lowest price of the days before it. lowest_before: the lowest price of these days (30, or
--- as many as days says), up to the cut. days_known: days of these with a known price of the listing; days_unlisted: days
--- on which it is known not to have been listed; days_unknown: the rest, before the first known change. cut_pct: the cut
--- from the price just before it; cut_from_lowest_pct: from lowest_before, negative if the new price is above it.
+-- as many as days sets), up to the cut. days_known: the days with a known price of the listing; days_unlisted: the days
+-- on which it was certainly not listed; days_unknown: the other days, before the first known change. cut_pct: the cut
+-- from the previous price; cut_from_lowest_pct: the cut from lowest_before, negative if the new price is above it.
 -- earlier_cut_at: the previous cut, if it was in these days. time_zone is the zone of the shop's days, in which since
 -- and until are interpreted.
 -- Source: Directive 98/6/EC, Article 6a (inserted by Directive (EU) 2019/2161): the prior price is the lowest one that
@@ -12,7 +12,7 @@
 -- to announced reductions; Member States may provide otherwise for progressive reductions, goods that deteriorate, and
 -- products on the market for less than 30 days. The date of a price is when the service saw it; a price between two
 -- scrapes is unknown. The time of a suspect price (price_spells) counts as unknown, and a change to or from it is not a
--- cut. Read lowest_before with days_known.
+-- cut. Always read lowest_before together with days_known.
 -- Variables:
 -- · days (whole number from 1; default 30): length of the period before the cut
 -- · currency (currency): only prices in this currency

@@ -1,8 +1,8 @@
 -- How fresh the sources are: one row per source of each website, the stalest first. A source is a part of a
--- website that the service reads separately (the API's source id). unseen: days between the last sight of its newest
--- item and the data's clock, or 0 if the clock is behind; null if unknown. is_stale: longer than stale_after allows (analysis.staleAfter of the
--- pipeline file), so its offers don't count. listings: currently listed items of the source. read_by and read_at: the
--- last read that showed the source.
+-- website that the service reads separately (the API's source id). unseen: days from the time when any item of the source
+-- was last seen to the data's clock, or 0 if the clock is behind; null if unknown. is_stale: unseen is above stale_after
+-- (analysis.staleAfter), so the source's offers don't count. listings: currently listed items of the source. read_by and
+-- read_at: the last read that showed the source.
 -- Limits: a source is as fresh as its newest item; changes report items that a scrape no longer finds.
 -- Variables:
 -- · site_id (site): only this shop

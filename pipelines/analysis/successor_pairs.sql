@@ -3,7 +3,7 @@
 -- asked (is_asked, one row): if it is false, the result is empty.
 -- Variables:
 -- · days (whole number; default 30): how many days after an end the new listing may first be seen
--- · overlap_days (whole number; default 1): how many days before the end is noticed it may first be seen
+-- · overlap_days (whole number; default 1): how many days before the end is noticed the new listing may first be seen
 -- · site_id (site): only this shop
 WITH span AS (
   SELECT

@@ -1,17 +1,16 @@
--- New listings that may continue an ended one: pairs of listings of one shop whose price series you may link. The new
--- one was first seen after the old one, and at most days days after the old one ended. evidence: product (both have the
--- same product_id), url (the same address, without scheme, www. and fragment), title (the same words); and as support,
+-- New listings that may continue ended ones: pairs of listings of one shop whose price series you may link. The new
+-- one was first seen after the old one, and at most the set days after the old one ended. evidence: product (both have
+-- the same product_id), url (the same address, without scheme, www. and fragment), title (the same words); and as support,
 -- path: addresses that differ only in the query. Words are compared by their first four letters, ignoring case, order
 -- and accents, and numbers as a whole. gap_days: time from the end to the new listing, negative if that was seen first.
 -- last_price and first_price: of the old series and of the new one; change_pct is null if their currencies differ.
--- candidates: new listings for the old one; rivals: old listings for the new one. is_ambiguous: one of these numbers is
--- above 1. The analysis doesn't choose between them: link unambiguous pairs, and review the others.
+-- candidates: number of new listings for the old one; rivals: number of old listings for the new one. is_ambiguous: one
+-- of these numbers is above 1. The analysis doesn't choose, so link only unambiguous pairs, and review the others.
 -- Source: a definition of this project.
 -- Exact: prices, times and counts. gap_days and change_pct are doubles, divided once.
 -- Limits: a pair is likely, not certain. A title alone counts if it has three or more words and the products aren't
--- known to differ. Titles must have the same words. A value shared by more than 100 ended listings of the shop is
--- ignored. A listing that came back under its own id hasn't ended. A pair is left out if a listing in between continues
--- the old one and is continued by the new one: A to B and B to C, so not A to C.
+-- known to differ. A value shared by more than 100 ended listings of the shop is ignored. A listing that came back under
+-- its own id hasn't ended. If listing B continues A, and C continues B, the pair A and C is left out.
 -- Variables:
 -- · since (time): only listings that ended since then; in UTC if the time has no offset
 -- · product (product): only this product

@@ -1,6 +1,6 @@
 -- name: currency_iso_4217
 -- severity: error
--- description: Listed items have ISO 4217 currency codes (list one, amendment 180) that prices can use.
+-- description: The currencies of listed items are in ISO 4217 (list one, amendment 180) and can be used for prices.
 -- found: [listed item has a currency|listed items have currencies] that ISO 4217 doesn't list
 -- next: Look at the items in that currency; product_prices can't compare their prices with other prices.
 -- scope: row

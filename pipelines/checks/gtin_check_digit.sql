@@ -2,7 +2,7 @@
 -- severity: warn
 -- description: Every GTIN has 8, 12, 13 or 14 digits and a correct check digit. Each violation is one GTIN.
 -- found: [GTIN has|GTINs have] a wrong length or check digit
--- next: Its offers still match by their digits. Look at an item's page: the shop may use its own number.
+-- next: Its offers still match by their digits. Look at an item's page, because the shop may use its own number.
 -- scope: gtin
 WITH numbered AS (
   SELECT gtin, TRY_CAST(gtin AS BIGINT) AS n, count(*) AS items, min(item_id) AS first_item_id

@@ -2,7 +2,7 @@
 -- severity: warn
 -- description: An item's changes were observed in order. A run checks only the items that it changed.
 -- found: [change was|changes were] observed before an earlier one
--- next: Compare the sample with /items/{id}/history; if the service shows the same, it orders by change id.
+-- next: Compare the sample with /items/{id}/history; if the service shows the same order, it orders by change id.
 -- within_run: item_id
 WITH touched AS (
   SELECT DISTINCT item_id FROM history WHERE run_id = getvariable('run_id')

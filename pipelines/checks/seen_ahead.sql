@@ -1,8 +1,8 @@
 -- name: seen_ahead
 -- severity: warn
--- description: No item was last seen more than a day after it was read, unless a change made its row.
+-- description: No item was last seen more than a day after it was read, unless its row comes from a change.
 -- found: [item was|items were] last seen more than a day after [it was|they were] read
--- next: Compare the item with /items/{id}; no analysis takes its window from this time. If all items are found, set this machine's clock.
+-- next: Compare the item with /items/{id}; analyses don't use this time as the current time. If all items are found, set this machine's clock.
 -- scope: row
 -- run_id begins with the number and the day of the run.
 SELECT item_id, last_seen_at, read_at

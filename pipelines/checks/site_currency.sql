@@ -4,7 +4,7 @@
 -- found: [currency is|currencies are] unusual for [its website|their websites]
 -- next: Look at the items in the sample; analyses don't compare a price in the wrong currency with the product's other prices.
 -- scope: site_id
--- parameter: share DOUBLE default 0.95: share of a website's listings from which a currency is its usual one
+-- parameter: share DOUBLE default 0.95: minimum share of a website's listings that have its usual currency
 -- parameter: listings BIGINT default 20: minimum number of listings to judge a website
 WITH counted AS (
   SELECT site_id, currency, count(*) AS listings, min(item_id) AS first_item_id

@@ -46,7 +46,7 @@ function mergeParameters(check: Check, given: Record<string, ParameterValue>): R
 /** Explains an unknown name. Quotes it only if it is similar to a known name, because other text may be a secret. */
 function explainUnknown(at: string, kind: string, name: string, known: readonly string[]): PricelakeError {
   const near = suggestName(name, known);
-  const all = known.length === 0 ? 'There are none.' : `Known: ${known.join(', ')}.`;
+  const all = known.length === 0 ? 'The check has no parameters.' : `Known: ${known.join(', ')}.`;
   return near === undefined
     ? new PricelakeError('config', `${at}: unknown ${kind}`, { hint: all })
     : new PricelakeError('config', `${at}.${name}: no such ${kind}`, { hint: `Did you mean ${near}?` });

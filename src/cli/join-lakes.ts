@@ -84,7 +84,7 @@ export const listLakes = (lake: NamedLakes | undefined): readonly string[] =>
 
 function refuseTogether({ remote, asOf }: LakeArguments): void {
   if (remote !== undefined) {
-    const hint = 'Drop --remote, or pass a single --lake.';
+    const hint = 'Remove --remote, or pass a single --lake.';
     throw new PricelakeError('usage', "--remote can't be used with more than one --lake", { hint });
   }
   if (asOf !== undefined) {

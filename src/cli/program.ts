@@ -176,7 +176,7 @@ function printFirstHelp(): void {
 Every day:
 ${everyday.join('')}
 New here?
-  pricelake demo     Show everything on this machine, without an account
+  pricelake demo     Show a complete example on this machine, without an account
   pricelake init     Set up a pipeline with the service's address and your key
 
 pricelake --help lists all commands; pricelake COMMAND --help explains one.

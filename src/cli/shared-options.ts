@@ -7,7 +7,7 @@ export const GLOBAL_OPTIONS = {
   json: flag('Print one JSON object as the last line of stdout'),
   quiet: flag('Print only results, warnings and errors', { alias: 'q' }),
   verbose: { ...flag('Log every step; -vv also logs every call', { alias: 'v' }), type: 'count' },
-  color: flag('Use colors; default: only on a terminal. --no-color and NO_COLOR turn them off'),
+  color: flag('Use colors; by default, only on a terminal. --no-color and NO_COLOR turn them off'),
 } as const;
 
 /** The pipeline file. `findPipeline` documents which file is used by default. */

@@ -58,11 +58,11 @@ const overage = z
   .union([z.enum(['forbid', 'allow']), z.number().int().nonnegative()], OVERAGE)
   .transform((value) => (value === 'allow' ? null : value === 'forbid' ? 0 : value));
 
-const API_KEY = `must be \${NAME}, an environment variable, or {file: /path/of/the/key}`;
+const API_KEY = `must be \${NAME} (an environment variable) or {file: /path/of/the/key}`;
 
 const MODES = ['auto', ...RUN_MODES] as const;
 
-const WEBHOOK_SECRET = `must be \${NAME}, an environment variable, {file: /path/of/the/secrets}, or a list of these`;
+const WEBHOOK_SECRET = `must be \${NAME} (an environment variable), {file: /path/of/the/secrets}, or a list of these`;
 const webhookSecret = z.union([z.string().min(1), mapping({ file: text('the path of a file') })], WEBHOOK_SECRET);
 
 const severities = ['gate', 'error', 'warn', 'off'] as const;

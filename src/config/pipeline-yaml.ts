@@ -42,7 +42,7 @@ export function parseYaml(file: string, text: string): { value: unknown; locate:
     new PricelakeError('config', `${file}:${toPosition(lines, at)}: ${reason}`);
   const [fault] = document.errors;
   if (fault?.code === 'MULTIPLE_DOCS')
-    throw fail(fault.pos[0], 'a second document begins; a pipeline file has only one');
+    throw fail(fault.pos[0], 'a second YAML document begins, but a pipeline file can have only one');
   if (fault !== undefined) throw fail(fault.pos[0], `not YAML: ${YAML_FAULTS[fault.code]}`);
   visit(document, {
     // An alias may contain itself, or expand without limit. Its name isn't quoted, because a text that starts with *

@@ -174,7 +174,7 @@ async function makeProducts(
   );
   const missing = made.filter(({ page }) => page === undefined).map(({ product }) => product);
   if (missing.length > 0) {
-    throw new PricelakeError('usage', `--product ${missing.join(', ')}: no listed offer with a price`, {
+    throw new PricelakeError('usage', `--product ${missing.join(', ')} has no listed offer with a price`, {
       hint: 'Product ids are in the product_id column, for example in `pricelake spread --format csv`.',
     });
   }

@@ -45,7 +45,7 @@ export function withUserRows<T>(
     try {
       const check = (connection: DuckDBConnection) => requireUserSelect(connection, plain, 'tables');
       if (await snapshot.lend([], query.signal, check)) {
-        const message = 'only SELECT, FROM, WITH, VALUES, DESCRIBE and SUMMARIZE can run here';
+        const message = 'only SELECT, FROM, WITH, VALUES, DESCRIBE and SUMMARIZE are allowed';
         throw new PricelakeError('query', message, { hint: 'For EXPLAIN, use `pricelake query`.' });
       }
       const { limit, offset = 0 } = query;

@@ -10,20 +10,20 @@ export type ErrorCode =
   | 'bad_request' // the service rejected a parameter (400)
   | 'contract' // the service sent a response that the API document doesn't allow
   | 'unavailable' // network errors or 5xx persist after all retries
-  | 'snapshot_incomplete' // an export ended early, in this run or an earlier one, and its next attempt isn't due yet
+  | 'snapshot_incomplete' // a copy is incomplete, for example because an export ended early
   | 'lake_locked' // another process holds the lake's lock
   | 'lake_invalid' // the lake's folder is damaged, or isn't a lake
-  | 'lake_read_only' // the folder isn't writable: permissions, or a read-only file system
-  | 'disk_full'
+  | 'lake_read_only' // the user can't write to the folder, or its file system is read-only
+  | 'disk_full' // the disk is full
   | 'open_files' // the process reached its limit of open files
   | 'out_of_memory' // DuckDB needs more memory than lake.memory allows
   | 'gate_failed' // a gate check failed, so the batch is held
-  | 'offline' // a command that doesn't call the service needs a response from it
+  | 'offline' // a command that never calls the service needs a response that no run has downloaded
   | 'landing_gone' // the raw data that rebuild needs has been deleted
   | 'nothing_held' // --publish-held was given, but no batch is held
   | 'copy_differs' // the database contains another lake or a later run, or another program changed the copy
-  | 'check_failed'
-  | 'verify_failed' // verify found a problem
+  | 'check_failed' // check found violations, or doctor found problems
+  | 'verify_failed' // verify found a fault in the lake
   | 'below_allowed' // watch found a shop below the minimum price in the list
   | 'query' // the user's SQL is invalid
   | 'deadline' // --deadline has passed; progress is saved

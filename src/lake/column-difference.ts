@@ -97,7 +97,7 @@ export function describeDifference(table: TableName, { missing, unknown, retyped
   return [
     ...(missing.length === 0 ? [] : [`it is missing ${nameColumns(missing)} from ${contract}`]),
     ...(unknown.length === 0 ? [] : [`it has ${nameColumns(unknown)}, which ${contract} doesn't define`]),
-    ...retyped.map(({ name, has, wants }) => `column ${name} is ${has}, ${contract} says ${wants}`),
+    ...retyped.map(({ name, has, wants }) => `column ${name} is ${has}, but ${contract} requires ${wants}`),
   ].join('; ');
 }
 

@@ -100,7 +100,7 @@ async function readFooter(path: string, file: FileHandle, size: number): Promise
     if (magic !== 'PAR1') throw new Error("it doesn't start like a Parquet file");
     return await parquetMetadataAsync(tail, { initialFetchSize: FOOTER_BYTES, geoparquet: false });
   } catch (cause) {
-    throw new PricelakeError('lake_invalid', `${path}: its footer can't be read`, {}, { cause });
+    throw new PricelakeError('lake_invalid', `${path}: can't read the file's footer`, {}, { cause });
   }
 }
 
@@ -117,7 +117,7 @@ function expectEqual<T>(path: string, what: string, found: T, expected: T): void
   if (found === expected) return;
   throw new PricelakeError(
     'lake_invalid',
-    `${path}: the footer has ${what} ${found}, but the writer reported ${expected}`,
+    `${path}: the footer records ${what} ${found}, but the writer reported ${expected}`,
     { hint: 'Check the disk, then run the same command again.' },
   );
 }

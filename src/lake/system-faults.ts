@@ -29,7 +29,7 @@ const FAULTS: readonly SystemFault[] = [
     code: 'lake_read_only',
     systemCodes: ['EROFS', 'EACCES', 'EPERM'],
     texts: /permission denied|read-only file system|operation not permitted/i,
-    what: "this user can't read and write it",
+    what: "this user isn't allowed to read or write this path",
     hint: 'Run as the user that owns the lake, and mount its file system read-write.',
   },
 ];

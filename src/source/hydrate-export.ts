@@ -64,7 +64,7 @@ export async function landHydrationExport(
       },
     });
     if (landed.rows === announced) return await gate.memory.forget(name);
-    throw new PricelakeError('snapshot_incomplete', `/export: ${landed.rows} rows arrived of ${announced} announced`);
+    throw new PricelakeError('snapshot_incomplete', `/export: ${landed.rows} of ${announced} announced rows arrived`);
   } catch (error) {
     if (isLoss(error)) await gate.memory.note(name, { rows, reason: error.message });
     if (!isBreak(error)) throw error;

@@ -144,7 +144,7 @@ class Rounds {
       if (look === READINGS * 2) {
         throw new PricelakeError(
           'snapshot_incomplete',
-          `/items: the pages show ${seen} different items, but the service counts ${total}`,
+          `/items: the pages contain ${seen} different items, but the service counts ${total}`,
           { hint: 'Nothing was published. Run the same command again.' },
         );
       }

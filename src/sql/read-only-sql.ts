@@ -51,7 +51,7 @@ export async function parseReading(connection: DuckDBConnection, sql: string) {
 
 function refuse(statement: string): PricelakeError {
   const [word = 'this statement'] = statement.trim().split(/\s/u, 1);
-  return new PricelakeError('query', `${word.toUpperCase()} is not allowed: queries can only read`, {
+  return new PricelakeError('query', `${word.toUpperCase()} is not allowed, because queries can only read`, {
     hint: 'Use a single SELECT.',
   });
 }

@@ -63,7 +63,7 @@ export async function requireUserSelect(connection: DuckDBConnection, sql: strin
   const tree = await parseSelect({ row }, read);
   if (tree === undefined) {
     // Also rejects an INSERT that starts with WITH.
-    throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW can run here');
+    throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW are allowed');
   }
   requireAllowed(tree, reach);
   return explains;

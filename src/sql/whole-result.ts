@@ -42,6 +42,6 @@ export async function* fetchChunks(result: DuckDBResult): AsyncGenerator<DuckDBD
 }
 
 export const cutResult = (read: bigint) =>
-  new PricelakeError('query', `the result ended after ${read} rows, and DuckDB reported no error`, {
+  new PricelakeError('query', `the query stopped after ${read} rows, but DuckDB reported no error`, {
     hint: 'Run the command again.',
   });

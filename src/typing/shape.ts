@@ -109,7 +109,7 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
   if (observed.size > 0 && !shape.values.has('id')) {
     throw new PricelakeError(
       'contract',
-      `export rows: no field holds the item's id. The fields are ${[...observed.keys()].slice(0, 40).join(', ')}`,
+      `export rows: no field contains the item's id. The fields are ${[...observed.keys()].slice(0, 40).join(', ')}`,
       { hint: 'Map it in source.mapping, for example {sku: id}, or check source.baseUrl. Nothing was published.' },
     );
   }

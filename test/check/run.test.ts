@@ -81,7 +81,7 @@ describe('a run of checks', () => {
     });
     await refused([none], { none: { parameters: { secret: 1 } } }).toMatchObject({
       message: 'checks.none.parameters: unknown parameter',
-      facts: { hint: 'There are none.' },
+      facts: { hint: 'The check has no parameters.' },
     });
   });
 

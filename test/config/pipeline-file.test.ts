@@ -242,10 +242,10 @@ describe('the webhook of a pipeline file', () => {
 const EXAMPLE = ' (For a commented example, see pipelines/prices.yaml in the package.)';
 const KEY_IN_FILE =
   'source.apiKey must not be in the file (Write apiKey: ${PRICELAKE_API_KEY} and set the variable, or write apiKey: {file: /path/of/the/key}. Others may read the pipeline file.)';
-const KEY_KINDS = 'it must be ${NAME}, an environment variable, or {file: /path/of/the/key}';
+const KEY_KINDS = 'it must be ${NAME} (an environment variable) or {file: /path/of/the/key}';
 const SECRET_IN_FILE =
   'webhook.secret must not be in the file (Write secret: ${PRICELAKE_WEBHOOK_SECRET} and set the variable, or write secret: {file: /path/of/the/secret}. Others may read the pipeline file.)';
-const SECRET_KINDS = 'it must be ${NAME}, an environment variable, {file: /path/of/the/secrets}, or a list of these';
+const SECRET_KINDS = 'it must be ${NAME} (an environment variable), {file: /path/of/the/secrets}, or a list of these';
 
 // Faulty files with their messages, which begin with the file's name. A wrong value also gets a hint (EXAMPLE).
 
@@ -344,7 +344,7 @@ const NAMES =
 /** At the end of a good file. */
 const AFTER = {
   'lake:\n  path: ./lake': '6:1: not YAML: a mapping has the same key twice',
-  '---\nlake:\n  path: ./lake': '6:1: a second document begins; a pipeline file has only one',
+  '---\nlake:\n  path: ./lake': '6:1: a second YAML document begins, but a pipeline file can have only one',
   'landing:': '6:1: landing is empty; it must contain keep',
   '  tables:\n    itemz: {partitionBy: []}': '7:5: unknown key "lake.tables.itemz" (Did you mean "items"?)',
   '  tables:\n    items: {partitionby: []}':
@@ -404,7 +404,7 @@ const AFTER = {
     '8:18: checks.<name>.severity is text; it must not be set together with checks.schemaDrift, which means the same',
   'checks:\n  rejects_few: off': '7:3: checks.<name> is text; it must contain severity, parameters',
   'checks:\n  gtin_check_digit: {parameters: {most: 1}}':
-    '7:3: checks.gtin_check_digit.parameters: unknown parameter (There are none.)',
+    '7:3: checks.gtin_check_digit.parameters: unknown parameter (The check has no parameters.)',
   'checks:\n  rejects_few: {parameters: {share: [1]}}':
     '7:30: checks.<name>.parameters.<name> is a list; it must be a number or text',
   [`proof: {sample: ${SECRET}}`]: '6:9: proof.sample is text; it must be a whole number from 0 to 100000',

@@ -66,7 +66,7 @@ describe('report', () => {
     expect(page.match(/<details class="product">/gu)).toHaveLength(1);
     await expect(run({ product: ['4006381333931', 'lamp-2'] })).rejects.toMatchObject({
       code: 'usage',
-      message: '--product lamp-2: no listed offer with a price',
+      message: '--product lamp-2 has no listed offer with a price',
     });
     await expect(run({ product: ['4006381333931'], currency: 'PLN' })).rejects.toThrow(
       /^--currency PLN: the lake has no such currency$/,

@@ -25,7 +25,7 @@ test('a file is sealed only if its bytes, rows and columns equal what the writer
   const refuse = (wrong: Partial<Expectation>, words: string) =>
     expect(sealDataFile(file, { ...right, ...wrong })).rejects.toMatchObject({
       code: 'lake_invalid',
-      message: `${file}: the footer has ${words}`,
+      message: `${file}: the footer records ${words}`,
       facts: { hint: 'Check the disk, then run the same command again.' },
     });
   await refuse({ bytes: 1 }, `bytes ${right.bytes}, but the writer reported 1`);
@@ -43,7 +43,7 @@ test('a footer whose row count differs from its row groups is refused', async ()
   await writeFile(file, bytes);
   expect(await readFooterFacts(file)).toMatchObject({ rows: 4999n, rowsInGroups: 5000n });
   await expect(sealDataFile(file, { ...right, rows: 4999n })).rejects.toThrow(
-    `${file}: the footer has rows in row groups 5000, but the writer reported 4999`,
+    `${file}: the footer records rows in row groups 5000, but the writer reported 4999`,
   );
 });
 
@@ -55,7 +55,7 @@ test('a file without rows needs no codec, and a file with rows must use zstd', a
     return sealDataFile(file, { rows, bytes, columns: ['a'] });
   };
   expect(await seal(0n, 'zstd')).toMatch(/^[0-9a-f]{64}$/);
-  await expect(seal(1n, 'snappy')).rejects.toThrow('the footer has codecs SNAPPY, but the writer reported ZSTD');
+  await expect(seal(1n, 'snappy')).rejects.toThrow('the footer records codecs SNAPPY, but the writer reported ZSTD');
 });
 
 test('a footer of any length can be read', async () => {
@@ -76,7 +76,7 @@ test("a file that isn't Parquet is refused with its name", async () => {
   for (const bytes of ['', 'PAR1', 'x'.repeat(100)]) {
     await writeFile(file, bytes);
     const error = await readFooterFacts(file).catch((error: unknown) => error);
-    expect(error).toMatchObject({ code: 'lake_invalid', message: `${file}: its footer can't be read` });
+    expect(error).toMatchObject({ code: 'lake_invalid', message: `${file}: can't read the file's footer` });
     expect((error as Error).cause).toBeDefined();
   }
   await writeFile(file, '');

@@ -67,7 +67,7 @@ test.each([
 test("a file that can't be written is named by its path, and any other fault by the lake", async () => {
   const nested = new Error('work failed', { cause: systemError('EACCES', '/lake/items/a.parquet') });
   expect(await explain(nested)).toMatchObject({
-    message: "/lake/items/a.parquet: this user can't read and write it",
+    message: "/lake/items/a.parquet: this user isn't allowed to read or write this path",
   });
   expect(await explain(systemError('ENOSPC', '/lake/items/a.parquet'))).toMatchObject({
     message: '/lake: no space left on the disk; published data is unaffected',

@@ -61,7 +61,7 @@ test('files that are only on the remote, and columns of another type, are refuse
   const other = await makeBareLake();
   const schemaString = META_DATA.schemaString.replace('"decimal(18,4)"', '"string"');
   await writeEntry(other, 0n, [PROTOCOL, { metaData: { ...META_DATA, schemaString } }, add('a.parquet')]);
-  const refusal = /items: column price is string, .* says decimal/;
+  const refusal = /items: column price is string, but .* requires decimal/;
   await expect(createTableViews(db, other)).rejects.toThrow(refusal);
   await expect(createTableView(db, other, 'items', 'x')).rejects.toThrow(refusal);
 });

@@ -114,7 +114,7 @@ describe('a backfill of history', () => {
     for (const [where, message] of [
       ['price >', /--backfill price >: .*syntax error/i],
       ['true) OR (nothing = 1', /--backfill .*"?nothing"?/],
-      ['price < 0', /no items are selected/],
+      ['price < 0', /--backfill selects no items/],
     ] as const) {
       await expect(backfillHistory(world.pipeline, { where }, testIo, signal)).rejects.toThrow(message);
     }

@@ -67,7 +67,7 @@ describe('a copy page by page', () => {
     hidden = 2;
     await expect(world.sync()).rejects.toMatchObject({
       code: 'snapshot_incomplete',
-      message: expect.stringMatching(/^\/items: the pages show \d+ different items, but the service counts \d+$/),
+      message: expect.stringMatching(/^\/items: the pages contain \d+ different items, but the service counts \d+$/),
     });
     await world.sync();
     await expectExactCopy(world);

@@ -227,7 +227,7 @@ test.each([
   expect((await failure(world.sync())).facts.hint).toContain('`pricelake lake rebuild`');
   const error = await failure(rebuild());
   expect(error.code).toBe('landing_gone');
-  expect(error.facts.hint).toMatch(/sync --reconcile.*If damage stops it as well, .*move its folder away/);
+  expect(error.facts.hint).toMatch(/sync --reconcile.*If damage prevents this too, .*move its folder away/);
   world.pipeline.source.mode = 'snapshot';
   expect((await failure(world.sync())).code).toBe('lake_invalid');
   await rm(world.lakePath, { recursive: true });

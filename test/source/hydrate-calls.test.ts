@@ -265,7 +265,7 @@ test('an export of changed items includes removed items, and is remembered as co
 
 test('an export that lacks rows keeps the rows that arrived, and is remembered with its possible cost', async () => {
   const { io, noted, error, left } = await landExport(['{"id":1}'], '2');
-  const reason = '/export: 1 rows arrived of 2 announced';
+  const reason = '/export: 1 of 2 announced rows arrived';
   expect([error, left]).toEqual([undefined, [2n, 3n]]);
   expect(noted).toEqual([{ name: 'changed-items', rows: 2n, reason }]);
   expect(io.events.at(-1)).toEqual({ level: 'warn', event: 'hydration.export_cut', facts: { reason } });

@@ -207,7 +207,7 @@ test('pages that never contain all counted items are refused after two readings'
   const landing = await openLanding();
   await expect(poll(landing, service)).rejects.toMatchObject({
     code: 'snapshot_incomplete',
-    message: '/items: the pages show 3 different items, but the service counts 4',
+    message: '/items: the pages contain 3 different items, but the service counts 4',
     facts: { hint: 'Nothing was published. Run the same command again.' },
   });
   expect(pagesOf(service)).toEqual([0, 'count', 0, 'count', 0, 'count', 0, 'count']);
@@ -224,7 +224,7 @@ test("more items than counted aren't an error, and an item on two pages counts o
   await poll(await openLanding(), more);
   expect(pagesOf(more)).toEqual([0, 'count']);
   const twice = fakeClient((_path, query) => page([{ id: 1 }, { id: 1 }], query));
-  await expect(poll(await openLanding(), twice)).rejects.toThrow('show 1 different items');
+  await expect(poll(await openLanding(), twice)).rejects.toThrow('contain 1 different items');
 });
 
 test('each dataset is polled separately, and only its own items are counted', async () => {
@@ -232,7 +232,7 @@ test('each dataset is polled separately, and only its own items are counted', as
   const service = fakeClient((_path, query) => page(items(2), query));
   await poll(landing, service, {}, 5n);
   const other = fakeClient((_path, query) => page(items(1), query, 2));
-  await expect(poll(landing, other, {}, 6n)).rejects.toThrow('show 1 different items');
+  await expect(poll(landing, other, {}, 6n)).rejects.toThrow('contain 1 different items');
   const { polls } = landing.journal.state;
   expect([...polls.keys()]).toEqual([5n, 6n]);
   expect(polls.get(5n)).toMatchObject({ wholePages: 1, round: { since: null, pages: 1, rows: 2n }, isDone: true });

@@ -53,7 +53,7 @@ describe('rows that stream', () => {
     const read = readAll(streamRows(db.connection, { from: 'range(3000000)' }), stop);
     await expect(read).rejects.toMatchObject({
       code: 'query',
-      message: expect.stringMatching(/^the result ended after \d+ rows/u),
+      message: expect.stringMatching(/^the query stopped after \d+ rows/u),
     });
   });
 });

@@ -277,6 +277,6 @@ describe('the shape of rows', () => {
   });
 
   test('without an id is refused with a list of the fields', () => {
-    expect(() => shapeOf([{ sku: 1, name: 'x' }])).toThrow(/no field holds the item's id. The fields are sku, name/);
+    expect(() => shapeOf([{ sku: 1, name: 'x' }])).toThrow(/no field contains the item's id. The fields are sku, name/);
   });
 });

@@ -103,7 +103,7 @@ async function compareMatches(db: Database, request: Arguments<typeof spread>): 
 function refuseDailyMatches({ by, daily }: Arguments<typeof spread>): void {
   if (by !== 'match' || daily !== true) return;
   throw new PricelakeError('usage', "--daily reports each product separately, so it can't be used with --by match", {
-    hint: 'Drop --daily.',
+    hint: 'Remove --daily.',
   });
 }
 
@@ -142,7 +142,7 @@ function findConversion(request: Arguments<typeof spread>, { settings }: Reading
     'usage',
     `--currency ${request.currency} doesn't match any prices, because all prices are converted to ${base}`,
     {
-      hint: 'Drop --currency, or add --daily.',
+      hint: 'Remove --currency, or add --daily.',
     },
   );
 }

@@ -53,7 +53,7 @@ export const deliverChanges = declareCommand({
       'What changed since midnight',
     ],
   ],
-  notes: `These columns come first: change (new, changed or gone; written if it could be either new or changed), changed_columns, and for items, events, which lists what happened in between.
+  notes: `These columns come first: change (new, changed or gone; written if it could be either new or changed), changed_columns, and for items also events, which lists their changes in order.
 The command reads only files that runs added or replaced. lake.retention sets how long replaced files are kept. Without the replaced files, the command can't distinguish new items from changed ones, and fails for tables that runs rewrite.
 ${CREDITS_NOTE}`,
   aliases: { changes: {} },

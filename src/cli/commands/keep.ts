@@ -91,7 +91,7 @@ export const lakeRebuild = declareCommand({
   options: {
     lake: folder("Lake folder; a pipeline file isn't needed"),
     acceptLoss: flag(
-      'Rebuild even if rows would be lost that only damaged tables contained; by default, nothing is changed in that case',
+      'Rebuild even if rows that only damaged tables contained are lost; by default, the rebuild then changes nothing',
     ),
   },
   examples: [
@@ -99,7 +99,7 @@ export const lakeRebuild = declareCommand({
     ['pricelake lake rebuild --lake /data/lake', 'Repair damaged files without an API key'],
   ],
   notes:
-    'landing.keep sets how long raw data is kept. The tables stay unchanged until all new ones are ready; then rebuild replaces them one by one. The raw data is enough, so logs, lake.json and format.json may be damaged or in another format.',
+    'landing.keep sets how long raw data is kept. The tables stay unchanged until all new ones are ready; then rebuild replaces them one by one. A rebuild needs only the raw data, so logs, lake.json and format.json may be damaged or in another format.',
   aliases: { rebuild: {} },
 });
 

@@ -22,7 +22,7 @@ export const mcp = declareCommand({
     port: whole('Port of --http; 0 picks a free one', { from: 0, to: 65_535, needs: 'http' }),
     memory: value(MEMORY, "DuckDB's memory limit", { default: '500MB' }),
     timeout: value(duration(), 'Maximum time for one query; default: 30s'),
-    allowSync: flag('Also offer the sync tool, which can cost money, within the next three limits', {
+    allowSync: flag('Also offer the sync tool, which can cost money; the next three options limit it', {
       excludes: ['remote'],
     }),
     maxCalls: whole('Maximum calls to the service in this session', {

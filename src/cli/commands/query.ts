@@ -72,7 +72,7 @@ export const query = declareCommand({
   notes: `Tables: ${TABLE_NAMES.join(', ')}. View price_spells: every price of every listing, with its start and end.
 The prompt keeps its history in ~/.local/state/pricelake/query-history.
 Numbers are exact in every format: JSON contains int64 and decimals as plain numbers with all their digits (use a parser that preserves them); Arrow and Parquet use Int64 and Decimal128. CSV output is not protected against spreadsheet formulas.
-The metadata of Parquet and Arrow files contains the output of --explain-source as source.
+The metadata of Parquet and Arrow files contains the output of --explain-source under the key source.
 ${CREDITS_NOTE}`,
   aliases: {
     matches: { implies: ['--analysis=match_candidates'], renames: { brand: 'set=brand', top: 'set=top' } },

@@ -61,7 +61,7 @@ export const spread = declareCommand({
     grade: choice(GRADES, 'Lowest grade to show; A is the most trustworthy, C shows all', { default: 'B' }),
     by: choice(['product', 'match'], 'Compare the offers of each product (default), or of all products in each match'),
     daily: flag('One row per product and closed day (UTC)'),
-    since: value(FIRST_DAY, 'First day of --daily (default 30d) or of the price history (90d): 2026-10-01 or 30d'),
+    since: value(FIRST_DAY, 'First day with --daily (default 30d) or --product (default 90d): 2026-10-01 or 30d'),
     ...RATES,
     ...RESULT,
   },
@@ -76,7 +76,7 @@ export const spread = declareCommand({
     ['pricelake spread --by match', 'Treat matched products as one (see the matches table)'],
     ['pricelake spread --fx ecb.csv', 'Across currencies, with your own exchange rates'],
   ],
-  notes: `spread % is 100 * (max - min) / min of the trusted prices; other formats call these columns trusted_*. To see which offers are left out and why, use --product, or the reason column of the offers table.
+  notes: `spread % is 100 * (max - min) / min, computed from the trusted prices. In other formats, these columns begin with trusted_. To see which offers are left out and why, use --product, or the reason column of the offers table.
 A rate is the price of one unit of the base currency in another currency, as central banks publish it (2026-11-20,PLN,4.2435). It applies from its date until the currency's next rate. Prices in currencies without a rate are left out.
 ${CREDITS_NOTE}`,
 });
@@ -235,7 +235,7 @@ export const explore = declareCommand({
     ],
   ],
   notes: `The address contains a secret, which changes at each start. Pages show the newest run and update when a new run is published; with --remote, they check for one every minute. explore writes only the views that you save, to _pricelake/views.json in the lake, and its pages don't load anything from other hosts.
-The --output file needs neither the network nor other files, so you can mail it, print it, or put it on any web server. It shows spreads, shops, price moves, price histories, the state of the copy and checks, has light and dark colors, works on a phone and with a keyboard, and runs only its own script.
+The --output file needs neither the network nor other files, so you can mail it, print it, or put it on any web server. It shows spreads, shops, price moves, price histories, the state of the copy and checks, and runs only its own script.
 ${CREDITS_NOTE}`,
   aliases: { report: { implies: ['--output=./pricelake-report.html'] } },
 });

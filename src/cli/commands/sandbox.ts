@@ -9,17 +9,17 @@ import { choice, type Form, file, flag, folder, number, repeated, text, value, w
 
 export const demo = declareCommand({
   name: 'demo',
-  describe: 'Show everything on this machine in half a minute',
+  describe: 'Show a complete example on this machine in half a minute',
   options: {
     lake: folder('Folder of the lake; replaced if it exists', { default: './demo-lake' }),
-    keep: folder('Keep the lake and the HTML report in this folder: DIR/lake, DIR/report.html'),
+    keep: folder('Keep the lake and the HTML report in this folder, as FOLDER/lake and FOLDER/report.html'),
     items: whole('Number of listings in the sandbox', { from: 1, default: 20_000 }),
   },
   examples: [
     ['pricelake demo', 'Takes about half a minute'],
     ['pricelake demo --items 1000000 --keep /tmp/demo', 'A million listings; then open /tmp/demo/report.html'],
   ],
-  notes: 'Copies the sandbox, syncs changes, runs checks, and shows price spreads. Needs no network or account.',
+  notes: 'Copies the sandbox, syncs changes, runs checks, and shows price spreads. Needs no network and no account.',
 });
 
 // The sandbox defines the same values, but importing them from it would load the whole sandbox.
@@ -87,7 +87,7 @@ export const sandbox = declareCommand({
     ...webhook,
     exportShape: choice(SHAPES, 'Field names of export rows; default: item, CSV flat-camel'),
     fault: repeated(text('Fault to inject: ENDPOINT:KIND[=ARGUMENT][@WHEN], see below; can be repeated')),
-    reading: repeated(text('NAME=VALUE: behavior that the API document leaves open, see below; can be repeated')),
+    reading: repeated(text('Behavior that the API document leaves open, as NAME=VALUE, see below; can be repeated')),
     clock: value(
       CLOCK,
       'frozen: only `sandbox advance` moves the clock; real or a speed such as 60x: time passes and prices change',
@@ -116,7 +116,7 @@ export const sandbox = declareCommand({
     ],
   ],
   notes:
-    () => `Serves generated data, or your own items with --data. Needs neither a network nor an account. Runs until you press Ctrl-C, then deletes its data, which is in a temporary folder.
+    () => `Serves generated data, or your own items with --data. Runs until you press Ctrl-C, then deletes its data, which is in a temporary folder.
 With --json, it prints one line when it is ready: {"base_url":…,"keys":{"live":…,"test":…,"operator":…}}.
 
 ${describeFaults()}

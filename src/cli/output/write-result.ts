@@ -74,7 +74,7 @@ export async function requireDestination(
   }
   if (json && format !== undefined && file === undefined) {
     throw new PricelakeError('usage', `--json and --format ${format} would both write to stdout`, {
-      hint: 'Drop one of them, or write to a file with --output.',
+      hint: 'Remove one of them, or write to a file with --output.',
     });
   }
 }

@@ -77,6 +77,6 @@ function findMissing(
 
 function refuse(missing: string): PricelakeError {
   return new PricelakeError('landing_gone', `the saved raw data isn't sufficient to rebuild the tables: ${missing}`, {
-    hint: 'landing.keep sets how long raw data is kept. `pricelake sync --reconcile` takes a complete copy and repairs differences. If damage stops it as well, restore the lake from a backup, or move its folder away: `pricelake sync` then makes a new copy, without the older history.',
+    hint: 'landing.keep sets how long raw data is kept. `pricelake sync --reconcile` makes a complete copy and repairs differences. If damage prevents this too, restore the lake from a backup, or move its folder away. `pricelake sync` then makes a new copy, without the older history.',
   });
 }

@@ -145,7 +145,7 @@ export function describeReadings(): string {
     const { says, section, atStart } = factsOf(name);
     return `    ${name}=${describeValues(name)}${atStart ? ' *' : ''}\n        ${says} (section ${section})`;
   });
-  return `A reading is NAME=VALUE, such as lag.items=120s: how the service behaves where the API document doesn't say.
+  return `A reading, such as lag.items=120s, sets how the service behaves where the API document leaves this open.
   The first value is the default. Readings marked * can only be set at the start:
 ${lines.join('\n')}`;
 }

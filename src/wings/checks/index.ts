@@ -85,7 +85,7 @@ async function holdBatch(landing: Landing, pipelineFile: string, failed: CheckRe
   const names = failed.map((result) => `${result.name} (rows: ${result.violations})`).join(', ');
   const gates = failed.length === 1 ? 'a gate' : `${failed.length} gates`;
   throw new PricelakeError('gate_failed', `the batch is held, because ${gates} failed: ${names}`, {
-    hint: `Nothing was published. The data is in ${landing.folder}. If the data is right, change \`checks\` in ${pipelineFile} and sync again, or waive the gate with \`pricelake sync --publish-held\`. Neither makes new calls.`,
+    hint: `Nothing was published. The data is in ${landing.folder}. If the data is right, change \`checks\` in ${pipelineFile} and sync again, or waive the gate with \`pricelake sync --publish-held\`. Neither calls the service.`,
     checks: failed.map(({ name, violations, sample }) => ({ name, violations: String(violations), sample })),
     runId: landing.runId,
   });

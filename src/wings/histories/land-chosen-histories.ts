@@ -43,7 +43,7 @@ export function landChosenHistories(
 async function selectItemIds(db: Database, selection: HistorySelection): Promise<readonly bigint[]> {
   const itemIds = 'itemIds' in selection ? selection.itemIds : await queryItemIds(db, selection.where);
   if (itemIds.length > 0) return itemIds;
-  throw new PricelakeError('usage', 'no items are selected', {
+  throw new PricelakeError('usage', '--backfill selects no items', {
     hint: 'Run `pricelake query` to see which items the table contains.',
   });
 }

@@ -59,7 +59,7 @@ export async function refuseUnconditional(store: ObjectStore): Promise<void> {
       ? 'it overwrites existing objects'
       : `it returned ${kept ?? 'nothing'} instead of the object that was created`;
     throw new PricelakeError('config', `${store.url}: the store ignores If-None-Match: ${what}`, {
-      hint: 'Two machines could overwrite each other there. Use AWS S3, MinIO, Ceph, R2, or another store with conditional writes.',
+      hint: "In this store, two machines could overwrite each other's files. Use AWS S3, MinIO, Ceph, R2, or another store with conditional writes.",
     });
   } finally {
     await store.remove([key]);

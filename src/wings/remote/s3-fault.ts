@@ -69,7 +69,7 @@ export function explainFault(error: unknown, url: string, what: string): unknown
   if (status === 404)
     return new PricelakeError('config', where, { hint: 'Create the bucket, or use another one.', status });
   return new PricelakeError('config', where, {
-    hint: 'Check lake.remote: bucket, endpoint, region and pathStyle.',
+    hint: 'Check the bucket, endpoint, region and pathStyle in lake.remote.',
     ...(status === undefined ? {} : { status }),
   });
 }
