@@ -23,9 +23,8 @@ export interface LandReport {
 }
 
 /**
- * Runs only the first steps of a run, which land new data. This includes full reads of items whose changes don't
- * contain all values. Changes no table. The next run continues from the journal, as after a crash, and doesn't request
- * landed data again.
+ * Runs only the first steps of a run, up to landing. Changes no table, and doesn't read individual items in full. The
+ * next run continues from the journal, as after a crash, and doesn't request landed data again.
  * @throws PricelakeError the same errors as `syncPipeline`
  */
 export async function landPipeline(

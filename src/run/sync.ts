@@ -68,7 +68,7 @@ export async function syncPipeline(
   const endIdle = async (row: RunRow): Promise<RunReport> => {
     await dropIdleRun(world, found.lake, ledger);
     await ledger.memory.append({ type: 'idle', row });
-    // A lake with a remote store would have to download the files of the table `sites`.
+    // Skips the credits of a lake with a remote store, because it may have to download the files of `sites`.
     const credits = wings.store === undefined ? readCredits(engine.graph, await found.before.rows('sites')) : undefined;
     await refreshPointer(found.lake, await credits);
     return { published: false, resumed, row, checks: [] };
@@ -95,7 +95,6 @@ export async function syncPipeline(
       await publishRun(world, found, ledger, engine.graph, proved);
       await wings.store?.publish();
     });
-    // Merges small files, in tables that have many of them.
     const targetBytes = pipeline.lake.targetFileSize;
     if (!deadline.hasPassed()) {
       await step('compact', async () => {

@@ -31,7 +31,7 @@ export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => voi
     /** Runs the steps that follow the opening of the lake, and records whether they succeeded. */
     remember: async <T>(run: OpenedRun, work: () => Promise<T>): Promise<T> => {
       const done = await work().catch(async (error: unknown) => {
-        // The error of the run is more important than an error while it is recorded.
+        // Ignores an error while recording, because the error of the run is more important.
         const { stop, lock } = run;
         if (!lock.lost.aborted) await note(run, stop.aborted ? stop.reason : error).catch(() => {});
         throw error;

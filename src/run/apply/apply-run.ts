@@ -36,7 +36,7 @@ export interface AppliedRun extends Batch {
   landed: LandedInput;
   sources: NextSources;
   datasets: LandedDatasets;
-  /** The ids of sampled items whose new values came only from the feed. The run has already read these items again. */
+  /** The ids of sampled items whose new values came only from changes. The run has already read these items again. */
   describedSample: readonly bigint[];
 }
 
@@ -76,7 +76,7 @@ export async function applyRun(
   return { ...batch, landed, datasets };
 }
 
-/** True if the run's rows only repeat the lake's values and change no table, so no file needs to be written. */
+/** True if the run's rows only repeat the lake's values, so that the run needn't write any table. */
 export async function isUnchanged(
   found: FoundLake,
   { landed, merge, sites, sources, stale, tally, newChanges, comparison }: AppliedRun,
@@ -105,7 +105,7 @@ export async function settleTally(
   counted: Batch['tally'],
 ): Promise<Publishable> {
   if (!isPublishable(landing.journal.state)) {
-    // The number of received rows comes from the journal, because the row equation compares it with the tables.
+    // Counts received rows from the journal, so that the row equation compares independent counts.
     const tally = { received: sumLanded(landing.journal.state).rows, ...counted };
     await landing.journal.append({ type: 'tally', ...tally }, noteCalls(client));
     io.log('debug', 'settled', { ...tally });
@@ -146,8 +146,8 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
 }
 
 /**
- * True if the lake is small and few rows have landed. One thread is used then, because more threads would be no faster,
- * and would spend a tenth of the run's CPU time waiting for each other.
+ * True if the lake is small and few rows have landed. Such a run uses one thread, because more threads aren't faster,
+ * and spend a tenth of the run's CPU time waiting for each other.
  */
 function isSmallRun({ items: { files } }: Tables, landed: bigint): boolean {
   return files.length > 0 && isSmall(files, FEW_ROWS) && landed <= FEW_ROWS;
@@ -190,7 +190,10 @@ async function readLandedChanges(
   };
 }
 
-/** True if an item that no listed dataset contains is gone. False if the key can't read any known dataset. */
+/**
+ * True if the key can read all selected datasets, so that an item in none of them is gone. To select all datasets, the
+ * plan must lock none, and the key must still read at least one of the datasets that the lake knows.
+ */
 function isListWhole(
   selection: DatasetSelection,
   { datasets, locked }: Pick<LandedDatasets, 'datasets' | 'locked'>,

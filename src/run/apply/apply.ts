@@ -57,7 +57,7 @@ export interface ComparedRun extends FoundRows {
 /** The typed complete rows, and the results of reading individual items that a complete copy lacks. */
 export interface FoundRows extends ReadChanges, Pick<ComparisonFacts, 'unlisted' | 'provesAbsence'> {
   itemFiles: readonly TypedFile[];
-  /** True if changed items are read in full even though their changes seem to contain all values. */
+  /** True if the run reads all changed items in full, even if their changes seem to contain all values. */
   isDistrusted: boolean;
   moment: Moment;
 }

@@ -12,13 +12,13 @@ const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map
 
 export interface LandedChanges {
   typed: Relation;
-  /** The changes of the feed, each once. */
+  /** The changes that the feed supplied, without repetitions. */
   feed: Relation;
   /** Changes that only a source of early changes, such as a webhook, supplied. */
   early: Relation;
   /** Changes that only a source of past changes, such as the endpoint for an item's history, supplied. */
   past: Relation;
-  /** All changes, each once, that the history table doesn't contain yet. */
+  /** All changes that the history table doesn't contain yet, without repetitions. */
   fresh: Relation;
   /** Changes in `fresh` that became visible after later changes had been applied. */
   late: Relation;
@@ -32,9 +32,9 @@ export interface KnownRows {
 }
 
 /**
- * Reads the landed changes. If both the feed and an early source supplied a change, uses the feed's copy. If the feeds
- * of several datasets are read, one may be read further than the others. Its changes beyond the common cursor also
- * count as new to history.
+ * Reads the landed changes. If both the feed and an early source supplied a change, uses the feed's copy. If the run
+ * reads the feeds of several datasets, and one of them further than the others, its changes beyond the common cursor
+ * also count as new to history.
  * @param isSelected true if the lake copies only some datasets, so an early change of an unknown item may belong to
  * another dataset
  */
@@ -118,7 +118,7 @@ function noChanges(graph: RelationGraph): LandedChanges {
   };
 }
 
-/** Fills in the item's fields, from the early copy of the change, in feed changes whose item is null. */
+/** Completes feed changes whose item is null with the item's fields from an early copy of the same change. */
 function nameItems(changes: Sql, typed: Relation): Sql {
   const values = ['item_id', 'title', 'url', 'currency', 'site_id', 'site_name', 'site_host', 'site_attribution'];
   const named = code(values.map((name) => `coalesce(f.${name}, w.${name}) AS ${name}`).join(', '));
@@ -131,10 +131,9 @@ function nameItems(changes: Sql, typed: Relation): Sql {
 }
 
 /**
- * Finds changes, landed by this run or stored in history, that haven't been applied to items. Complete rows may lag
- * behind the feed. For items new to the lake, the result therefore includes changes that were made shortly before the
- * rows were read. The result also includes changes that became visible late, even if rows may already contain them, and
- * the items of these changes are read in full.
+ * Finds changes, landed by this run or stored in history, that haven't been applied to items. For items new to the
+ * lake, includes changes from the hour before the watermark, because complete rows may lag behind the feed. Also
+ * includes changes that became visible late. Rows may contain them already, so the run reads their items in full.
  */
 export function findPendingChanges(
   graph: RelationGraph,

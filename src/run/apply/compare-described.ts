@@ -4,10 +4,10 @@ import type { Ledger, World } from '../open/run-parts.js';
 import type { DescribedSample } from '../open/witness.js';
 import type { ComparedRun } from './apply.js';
 
-/** If a sample shows that the field `changes` omits values, runs don't trust the field for this many milliseconds. */
+/** If a sample shows that the changes omit values, runs read all changed items in full for this many milliseconds. */
 const DISTRUST_MS = 30 * 24 * 3600 * 1000;
 
-/** True if the run reads all changed items in full, because a sample showed that the field `changes` omits values. */
+/** True if the run reads all changed items in full, because a recent sample showed that the changes omit values. */
 export async function isDistrusted(io: Io, { landing, memory }: Ledger, { account }: LandedInput): Promise<boolean> {
   const { journal } = landing;
   const { partialAt } = memory.state;
@@ -18,8 +18,8 @@ export async function isDistrusted(io: Io, { landing, memory }: Ledger, { accoun
 }
 
 /**
- * Compares items whose new values come only from changes with the service, if a module does so. If the changes omit
- * values, records this in the journal and in the lake's saved state.
+ * Lets a module read a sample of the items whose new values come only from changes. If the sample shows that the
+ * changes omit values, records this in the journal and in the lake's saved state.
  */
 export async function compareDescribed(
   { watches, io }: World,

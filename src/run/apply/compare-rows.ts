@@ -49,11 +49,11 @@ export interface ComparisonFacts {
   datasets: readonly string[] | undefined;
   /** The names of datasets that are new to the lake. Their items don't count as differences. */
   added: readonly string[];
-  /** False if a row couldn't be typed. In this case, no item counts as missing, because the row may be its row. */
+  /** False if a row couldn't be typed. No item then counts as missing, because this row may be the item's row. */
   isReadWhole: boolean;
   /** The ids of items that the service no longer returned when they were requested individually. */
   unlisted: readonly bigint[];
-  /** True if items that a complete copy lacks are gone; one value for listed items, and one for removed items. */
+  /** True if items that a complete copy lacks are gone. One value is for listed items, and one for removed items. */
   provesAbsence: { listed: boolean; removed: boolean };
 }
 

@@ -10,8 +10,8 @@ import type { MergedItems } from '../open/wings.js';
 
 /**
  * The rows to which changes are applied. `first`: the complete rows that the run has read, because the lake is empty.
- * `lake`: the published rows. `poll`: the published rows, except that a complete row replaces a row that differs from
- * it. `reload`: like `poll`, but the run has read all items, so an item without a complete row is marked as gone.
+ * `lake`: the published rows. `poll`: the published rows, but complete rows replace the published rows that differ.
+ * `reload`: like `poll`, but the run has read all items, so items without a complete row may be marked as gone.
  */
 export type MergeBase = { kind: 'first' } | LakeBase;
 
@@ -35,7 +35,7 @@ export interface TouchedItems {
   renamed?: { sites: Relation; datasets: Relation };
 }
 
-/** The rows of all items that the run may change, as they were before it. */
+/** The rows of all items that the run may change, before pending changes are applied. */
 export interface BaseRows {
   rows: Relation;
   /** The files that contain each item; undefined if they weren't looked up. */
@@ -68,8 +68,8 @@ function selectIds({ pending, different, stale, doubted, rejected }: TouchedItem
 }
 
 /**
- * Reads the base rows from the lake. Copies the rows to a table if they are few, because scanning a view would open all
- * columns of all files each time.
+ * Reads the base rows from the lake. Copies few rows to a table, because each scan of a view would open all columns of
+ * all files. Uses a view for many rows.
  */
 async function readLakeBase(graph: RelationGraph, { before }: LakeBase, condition: Sql): Promise<BaseRows> {
   if (before.files.length === 0) return { rows: before.rows };
@@ -145,8 +145,8 @@ export async function mergeItems(
 
 /**
  * Computes a change that adds at most `maxRows` changes and differences to history. If an earlier comparison wrote a
- * difference that a change of this run explains, the change replaces the difference's row. Such a row has no change id,
- * so the function reads only files that contain rows without an id, starting from the day of the first change.
+ * difference that a change of this run explains, the change replaces the difference's row. Such a row has no change id.
+ * The function therefore reads only files with rows without an id, starting one day before the first change.
  */
 export async function extendHistory(
   graph: RelationGraph,

@@ -1,4 +1,4 @@
-/** Selects the rows that couldn't be typed, and the items of these rows. */
+/** Selects the rows that couldn't be typed. */
 
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
@@ -64,7 +64,7 @@ function selectRejectedOf({ origin, part, typedPath, badPath }: TypedFile): Sql[
 
 /**
  * Counts changes that don't name their item (API §2, Change) and rows with an unreadable id. Skips changes up to the
- * watermark, because complete rows that were read after these changes include them.
+ * watermark, because they are included in complete rows that were read later.
  */
 export async function countUnnamed(
   graph: RelationGraph,

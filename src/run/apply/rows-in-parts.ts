@@ -7,22 +7,22 @@ import { quoteLiteral } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, readFiles, type Sql, sql } from '../../sql/sql.js';
 
-/** Returns a FROM expression that selects either all rows of a relation or the rows of one part. */
+/** Returns a FROM expression for the rows of one part of a relation, or for all rows if the relation isn't divided. */
 export type Read = (rows: Relation) => Sql;
 
 type ReadPart = (part: number) => Sql;
 
 export interface Parts {
   folder: string;
-  /** The number of parts. With one part, rows aren't divided into files. */
+  /** The number of parts. If it is 1, rows aren't written to files. */
   count: number;
   /** The column that divides the rows. Rows with the same value are in the same part; rows with NULL are in none. */
   key: 'item_id' | 'product_id';
 }
 
 /**
- * Processes relations in parts, so that memory use doesn't grow with the number of rows. Divides a relation into one
- * file per part when the relation is first read in parts, so that a part doesn't read rows of other parts.
+ * Processes relations in parts, so that memory use doesn't grow with the number of rows. When a relation is first read
+ * in parts, divides it into files, so that reading a part doesn't read rows of other parts.
  */
 export class RowsInParts {
   readonly count: number;

@@ -19,8 +19,7 @@ export async function findNextSources(
   const { tables, repairs, before } = found;
   const { mode, lowWatermark } = landed;
   const isWhole = mode === 'snapshot' && lowWatermark !== undefined;
-  // The table doesn't exist in the first run, or if the first run was interrupted. If another program has changed its
-  // rows, they are ignored.
+  // Ignores the stored rows if another program has changed them. The table is missing before the first publication.
   const isFirst = tables.sources.version < 0n || repairs.sources !== undefined;
   const select = (rows: Sql, readBy: string) =>
     sql`SELECT site_id, source_id, last_seen_at, ${readBy} AS read_by FROM ${rows}`;
@@ -51,7 +50,7 @@ export async function findNextSources(
 /** The default of `analysis.staleAfter`, in seconds. */
 export const DEFAULT_STALE_SECONDS = 14 * 24 * 3600;
 
-/** Returns how long a source may stay unseen: the pipeline file's setting, or without a file, the lake's setting. */
+/** Returns the time after which a source counts as stale, from the pipeline file or, without a file, from the lake. */
 async function readStaleAfter(
   { pipeline, before }: Pick<FoundLake, 'pipeline' | 'before'>,
   graph: RelationGraph,

@@ -44,10 +44,10 @@ export async function findSites(
 }
 
 /**
- * Lists each website that a landed row names. Rows show different states of a website, and the newest one counts.
- * `rank` orders the rows by their response (the feed before the export, the export, the feed after it, single reads),
- * then `place` orders rows of one kind. An early change may be a day old, so it only adds websites that the lake
- * doesn't know.
+ * Lists each website that a landed row names. Rows may show different states of a website, and the newest state counts.
+ * `rank` orders rows by their response: the feed before the export, the export, the feed after the export, single
+ * reads. `place` orders rows of the same rank. An early change may be a day old, so it adds only websites that the lake
+ * doesn't have.
  */
 function listSiteRefs(
   graph: RelationGraph,

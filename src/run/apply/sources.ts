@@ -25,7 +25,7 @@ export interface SeenSources {
   isWhole: boolean;
 }
 
-/** The columns that count as a change of the table. Other columns alone don't cause it to be written. */
+/** The columns whose changes cause the table to be written. A change in other columns alone doesn't. */
 const REPORTED = sql`site_id, source_id, last_seen_at, clock_at, stale_after, is_stale`;
 
 /** Finds when each source was last seen, and which sources are stale (the `sources` model). */
@@ -51,7 +51,7 @@ export async function findSources(
   );
   const different = sql`SELECT ${REPORTED} FROM ${rows} EXCEPT SELECT ${REPORTED} FROM ${sources}`;
   const changed = (await graph.count(different)) > 0n ? sql`SELECT ${columnsOf('sources')} FROM ${rows}` : undefined;
-  // Offers record the day on which a stale source was last seen, so they change if this day changes.
+  // Compares days, because an offer of a stale source records the day on which the source was last seen.
   const flipped = graph.table(
     'flipped_sources',
     sql`SELECT site_id, source_id FROM ${rows} AS n LEFT JOIN ${sources} AS k USING (site_id, source_id)

@@ -22,7 +22,7 @@ export interface DerivedRun {
   attributions: Attribution[];
 }
 
-/** Writes the next files of every table without publishing them. Meanwhile, comparison modules send their requests. */
+/** Writes the next files of every table without publishing them. Comparison modules send their requests meanwhile. */
 export async function deriveRun(
   world: World,
   found: FoundLake,
@@ -86,7 +86,7 @@ async function stageDerived(
   workFolder: string,
 ): Promise<StagedTable[]> {
   const staged: StagedTable[] = [];
-  // Modules run one after the other, because each may use much memory and read the tables of modules before it.
+  // Modules run one after the other, because each may use much memory, and may read the tables of earlier modules.
   for (const { derive } of derivers)
     staged.push(...(await derive(staging, next.with(...staged), { merge, flipped, moment, workFolder })));
   return staged;
@@ -117,7 +117,7 @@ function readPolled({ feed, lowWatermark }: LandedInput): bigint {
   return BigInt(Date.parse(lowWatermark.changedAt)) * 1000n;
 }
 
-/** Returns the datasets that the key can read and that were copied whole, in this run or an earlier one. */
+/** Returns the datasets that the lake copies: the listed ones, or all readable ones that a run has copied whole. */
 function noteDatasets(
   tables: Tables,
   { mode, added, selection }: LandedInput,

@@ -36,8 +36,7 @@ function countPageCalls({ counts, landed }: RunFacts, dataset: Dataset): number 
   const { isDone = false, wholePages = 0 } = landed.polls.get(dataset) ?? {};
   if (isDone) return 0;
   const pages = countPages(counts?.get(dataset) ?? 0n, ITEMS_A_PAGE);
-  // Two calls besides the pages: one counts the items, and one looks for items that changed while several pages were
-  // read.
+  // Adds a call that counts the items and, for several pages, a call for items that changed while they were read.
   return Math.max(0, pages - wholePages) + (pages > 1 ? 2 : 1);
 }
 
@@ -52,8 +51,7 @@ export async function estimatePolls(
       const polled = reopens ? undefined : landed.polls.get(part.dataset);
       if (polled?.isDone) continue;
       const changedSince = polled?.round.since ?? since;
-      // Without a time, the poll only looks for items that moved between shards while a copy was read. They usually fit
-      // on one page.
+      // A poll without a time only looks for items that moved to another shard during a copy, usually a single page.
       const changed =
         changedSince === undefined ? 0n : await countItems(part.client, { changedSince: new Date(changedSince) });
       const { rows = 0n, pages = 0 } = polled?.round ?? {};
@@ -77,8 +75,9 @@ export interface WaitingFeed {
 type FeedSource = Pick<FactSource, 'client' | 'journal' | 'graph' | 'before' | 'memory' | 'io'>;
 
 /**
- * Requests the feed page with which the run would start (API §4, /changes). If more changes follow, also requests the
- * newest change. For several listed datasets, requests a page of each, unless no change is newer than the lake.
+ * Requests the first feed page that the run would request (API §4, /changes). If more changes follow, also requests the
+ * newest change. For several listed datasets, requests a page of each dataset's feed, unless the lake already has the
+ * newest change.
  */
 export async function estimateFeed(source: FeedSource, starts: readonly FeedStart[]): Promise<WaitingFeed> {
   const { client, journal } = source;
@@ -89,7 +88,7 @@ export async function estimateFeed(source: FeedSource, starts: readonly FeedStar
   for (const { dataset, from, overlap, watermark } of starts) {
     const after = journal.state.feed.parts.get(dataset)?.nextCursor ?? overlap?.after ?? from;
     const [part] = listParts(client, [dataset]);
-    // If the start is unknown, the run starts shortly before the end of the feed, so it reads one page.
+    // If the start isn't known yet, assumes one page, because the run then starts shortly before the feed's end.
     if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });
     else {
       const hasMark = isOne && watermark !== undefined;
@@ -98,7 +97,7 @@ export async function estimateFeed(source: FeedSource, starts: readonly FeedStar
   }
   const [first] = waiting;
   if (isOne && first !== undefined) return first;
-  // Before a run reads the feeds of several datasets, it requests the newest change.
+  // Adds the call for the newest change, which a run requests before it reads the feeds of several datasets.
   const look: Count = { count: 0n, calls: 1, exact: true };
   const changes = sumCounts([look, ...waiting.map((one) => one.changes)]) ?? look;
   return { ...waiting.find(({ changes }) => changes.count > 0n), changes };
@@ -123,7 +122,7 @@ async function readPart(
   const rows = BigInt(page.changes.length);
   const seen = recallPages(source.memory.state, source.io.now());
   const isCut = mayBeCut({ ...page, rows: page.changes.length }, seen, part.hasMark);
-  // A page may contain fewer changes than requested. It may even be empty although more changes follow.
+  // Assumes that later pages are as large as this one, because a service may return fewer changes than requested.
   const pageSize = (page.hasMore || isCut) && rows > 0n ? page.changes.length : PAGE_LIMIT;
   const count = (all: bigint, news: bigint): Count => ({
     count: news,

@@ -32,8 +32,9 @@ export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'wor
 }
 
 /**
- * Estimates the calls for reading items in full. Finds the items that the changes on the first feed page require, and
- * extrapolates their number if more changes follow. Counts changed items per dataset (API §4, /items, `changedSince`).
+ * Estimates the calls that read items in full. Counts the items that the run would read because of the first feed page,
+ * and extrapolates their number if more changes follow. Counts changed items per dataset (API §4, /items,
+ * `changedSince`).
  */
 export async function estimateNeeds(
   source: EstimateSource,
@@ -62,7 +63,7 @@ export async function estimateNeeds(
       broken,
     },
   );
-  // A run reads the first page of changed items before it chooses how to read the others. One page may be enough.
+  // Adds the first page of changed items, which a run reads before it chooses how to read the other items.
   const isOnePage = pages <= 1;
   const rest = isOnePage ? { calls: 0, rows: 0n } : choice;
   return {

@@ -160,7 +160,7 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   };
 }
 
-/** Ignores a number of changes that was estimated from ids. Ids may have gaps, so this number must not refuse a run. */
+/** Ignores an estimated number of changes. Ids may have gaps, so the number may be too high to refuse a run for it. */
 function keepCertain(ahead: RowsAhead, changes: Count | undefined): RowsAhead {
   return { ...ahead, changes: changes?.exact === true ? ahead.changes : 0n };
 }
@@ -183,7 +183,7 @@ function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looke
   );
 }
 
-/** A run's plan with its estimated work, and the error that would prevent the run from starting. */
+/** A run's plan with its estimated work, and the error that would prevent the copy, if there is one. */
 interface PricedPlan {
   plan: RunPlan;
   ahead: Ahead;
@@ -265,7 +265,7 @@ async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, p
   });
 }
 
-/** Counts the calls before items are read: for the newest change, each part's items, and a large part's websites. */
+/** Counts the calls that precede reading items: for the newest change, item counts, and websites of large datasets. */
 function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): number | undefined {
   const websites = 2 * (copy?.large.length ?? 0);
   if (lowWatermark === undefined || isTaken) return websites === 0 ? undefined : websites;

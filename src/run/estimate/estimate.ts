@@ -8,7 +8,7 @@ export interface Count {
   calls: number;
 }
 
-/** The work of a run, estimated from the lake and the service. Undefined properties are steps that it doesn't need. */
+/** The estimated work of a run. An undefined property means that the run doesn't need this step. */
 export interface Ahead {
   /** True if the run requests the account's plan; false if it has made its calls and only has to publish. */
   plan: boolean;
@@ -114,7 +114,7 @@ export function sumSteps(steps: readonly Step[]): Total {
   };
 }
 
-/** Estimates the total number of changes, assuming that the ids after this page are as far apart as those on it. */
+/** Estimates the total number of changes, assuming that ids after this page have the same gaps as ids on the page. */
 export function extrapolateChanges(page: { first: bigint; last: bigint; rows: bigint }, newest: bigint): bigint {
   const { first, last, rows } = page;
   if (newest <= last || rows < 2n) return rows;
@@ -141,8 +141,8 @@ export function countAhead({ exports, pages, changedItems, changes, hydration }:
 }
 
 /**
- * Returns the duration in seconds of a first copy of this many rows in the benchmarks, where the machine has two cores
- * and also runs the service (`bench/README.md`). Other machines and networks may differ.
+ * Returns the duration in seconds of a first copy of this many rows, according to the benchmarks (`bench/README.md`).
+ * Their machine has two cores and also runs the service, so other machines and networks may differ.
  */
 export function countBenchSeconds(rows: bigint): number {
   return 2 + Number(rows) / 52_000;

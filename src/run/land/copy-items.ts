@@ -49,7 +49,7 @@ export class ItemCopy {
       try {
         return await this.#export(copy, copy.shards);
       } catch (error) {
-        // Shards download in parallel. If the quota runs out, one export is truncated and the others are refused.
+        // Shards download in parallel. If the quota is used up, one export is truncated, and the gate refuses others.
         if (!isOutOfRows(error)) throw error;
         this.#planned.planner.note({ cut: error });
       }
@@ -78,7 +78,7 @@ export class ItemCopy {
     if (copy.settling !== undefined) await this.poll(copy.settling);
   }
 
-  /** Journals the shards. Later attempts need the same shards, because complete exports cover only these shards. */
+  /** Journals the shards, because later attempts must use the same shards to reuse complete exports. */
   async #noteShards({ shardReason: reason }: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
     if (reason === undefined) return;
     const { client, io } = this.#world;

@@ -10,8 +10,8 @@ import type { ComparisonPlan } from '../open/witness.js';
 
 /**
  * Requests the service's counts in one call, immediately after a complete copy has landed, to compare them with the
- * copy. Returns undefined if the plan skips this comparison. It skips the comparison for several but not all datasets,
- * because an item in two datasets is counted in each.
+ * copy. Returns undefined if the plan skips this comparison, for example if the pipeline lists several datasets. Their
+ * counts can't be added up, because an item in two datasets is counted in each.
  */
 export async function askFacets(
   { client, io, look }: Pick<ListedRun, 'client' | 'io' | 'look'>,

@@ -31,14 +31,14 @@ import { findRejectedChanges } from '../plan/read-overlap.js';
 import type { RunPlanner } from '../plan/run-planner.js';
 import { ItemCopy } from './copy-items.js';
 
-/** The data that a run lands before it reads individual items in full. */
+/** The data that a run has landed before it reads individual items in full. */
 export interface LandedInput {
   runId: string;
   mode: RunMode;
   selection: DatasetSelection;
   /** The low watermark; undefined for a run that reads only the feed. */
   lowWatermark: LowWatermark | undefined;
-  /** Changes from sources other than the feed. They land before the feed does. */
+  /** Changes from sources other than the feed, which land before the feed. */
   brought: readonly BroughtChanges[];
   /** The landed part of the feed; undefined if the plan doesn't include the feed. */
   feed: LandedFeed | undefined;
@@ -59,8 +59,8 @@ export interface BroughtChanges {
 
 /**
  * Lands new data according to the run's plan. If the plan is to read only the feed, lands the feed. Otherwise, lands
- * the low watermark, then complete rows of all items or of changed items, then the feed. Rows are typed while others
- * download.
+ * the low watermark, then complete rows of all items or of changed items, then the feed. Landed rows are typed while
+ * the next rows download.
  */
 export async function landRun(
   world: World,
@@ -109,7 +109,7 @@ async function landByPlan(
   const brought = listBrought(landing);
   const lowWatermark = mark && (await landLowWatermark(client, landing, listParts(client, mark.parts), mark.feed, io));
   if (lowWatermark !== undefined) await landWholeRows(planner, copy);
-  // Plans again, because the plan now includes the watermark. If the lake has no cursor, the feed usually starts there.
+  // Plans again, because the feed may start at the watermark, which is known now.
   const plan = await planner.plan();
   const feeds = listFeedParts(client, plan, (ids) => findRejectedChanges(graph, before, ids));
   const feed = await landFeed(client, landing, feeds, plan.feed.isRead, { io, memory }).catch((error: unknown) => {
@@ -128,8 +128,7 @@ async function landByPlan(
   }
   const applied = tables.items.applied.cursor;
   const isByRows = mode !== 'feed' && lowWatermark !== undefined;
-  // If the run reads the feed, it copies only the items of new datasets. Other items already include the changes up to
-  // the lake's cursor.
+  // In mode `feed`, only items of new datasets are copied. Other items include all changes up to the lake's cursor.
   const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
   const bounds = { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark };
   const window = openWindow(tables, { ...bounds, overlap: decision.overlap });
@@ -193,7 +192,7 @@ async function reportPace(io: Io, graph: RelationGraph, { before, tables }: Foun
     io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds, rows } });
 }
 
-/** Decides how the run updates the lake. Journals the decision, so that later attempts make the same one. */
+/** Decides how the run updates the lake. Journals the decision, so that later attempts use it too. */
 async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunPlanner): Promise<RunPlan> {
   const plan = await planner.plan('readable', 'polledAt');
   if (plan.isDecisionNew) {
@@ -203,7 +202,7 @@ async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunP
   return plan;
 }
 
-/** Lands complete rows. A full copy comes before polls, because after a poll, a refused copy can't be dropped. */
+/** Lands complete rows. The copy precedes polls, because a run whose copy is refused can't be dropped after a poll. */
 async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void> {
   await copy.landAll();
   for (const poll of (await planner.plan()).polls) await copy.poll(poll);
@@ -237,7 +236,7 @@ function typeReread(typing: TypingQueue, file: ItemFile): void {
   typing.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
 }
 
-/** Reads items one by one if their row on a list page is older than the feed. Returns true if any item was read. */
+/** Reads items one by one whose rows from pages or exports lack newer changes. Returns true if any item was read. */
 export async function rereadStale(
   { client, io }: World,
   landing: Landing,

@@ -13,7 +13,7 @@ import { openExportMemory } from '../../plan/broken-exports.js';
 import { ExportGate } from '../../plan/export-gate.js';
 import { skipSample } from '../../source/allow-skipping.js';
 
-/** The schema of the /plan response. It accepts missing nullable fields, because a run needs only the limits. */
+/** The schema of the /plan response. It accepts unknown statuses and missing nullable fields, which runs don't need. */
 export const accountPlan = planInfo
   .extend({ status: z.string().nullable() })
   .partial({ status: true, trialEndsAt: true, usage: true });
@@ -103,12 +103,12 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { usage_calls: null, usage_export_rows: null };
 
-/** The minimum number of calls in a run that makes another call worthwhile, which reads the service's usage count. */
+/** If a run without exports makes fewer calls than this, it saves the call that reads the service's usage count. */
 const LEAST_CALLS = 40;
 
 /**
  * Requests the plan again (API §4) after all other calls, to compare the service's usage count with the run's own
- * count. Skips this if no call is left, or if the run made few calls and no export.
+ * count. Skips this request if no call is left, or if the run made few calls and no export.
  */
 export async function countUsage(run: Pick<Caller, 'client' | 'io' | 'landing'>): Promise<Usage> {
   const { client, io, landing } = run;

@@ -9,7 +9,7 @@ export interface Deadline {
   check(): void;
   /** Returns an Io whose `sleep` throws `deadline` at once if the wait would end after the deadline. */
   limitIo(io: Io): Io;
-  /** Creates a client that makes no calls after the deadline. A response that is pending then is still used. */
+  /** Creates a client that makes no calls after the deadline, but still uses the responses of earlier calls. */
   connect: typeof createClient;
 }
 

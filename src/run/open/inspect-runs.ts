@@ -11,7 +11,7 @@ const NEXT_STEP: Record<AnyRun['stage'], RunStep> = {
   ...{ settled: 'derive', held: 'prove', ended: 'publish' },
 };
 
-/** Describes the unfinished run, if there is one. It may still be running. Changes nothing and makes no calls. */
+/** Describes the unfinished run, which may still be running. Returns undefined without one. Changes nothing. */
 export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { applied } = await readTable(lake, 'runs');
   const open = await peekUnfinishedRun(lake.root, applied.run ?? 0n);
@@ -27,7 +27,7 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
     runNumber,
     begunAt: state.begin.at,
     state: isRunning ? ('running' as const) : rest,
-    /** The step at which the next attempt will continue. If an attempt is running, it may have passed this step. */
+    /** The step at which a next attempt would continue. An attempt that is running may have passed this step. */
     step: NEXT_STEP[state.stage],
     checks: isHeld ? [...state.checks] : [],
     tries: state.calls.tries,

@@ -6,14 +6,14 @@ import type { Stage } from '../../lake/stage.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { DataFile, TableState } from '../../tables/table.js';
 
-/** This many websites get their own files even if they have few items. A run opens these files in two seconds. */
+/** Up to this many websites each get their own files, even for few items. Opening this many files takes two seconds. */
 const FEW_SITES = 500;
 /**
- * If there are more than FEW_SITES websites, one website per this many items may have its own files. With fewer items
- * per website, it is faster to rewrite files that several websites share than to open a file for each.
+ * More than FEW_SITES websites get their own files only if they have this many items on average. With fewer items per
+ * website, rewriting files that websites share is faster than opening a file for each website.
  */
 const MANY_ITEMS = 1_000n;
-/** The maximum number of websites with their own files. With more files, runs discard cached footers (MANY_FILES). */
+/** The maximum number of websites with their own files. With more files, DuckDB doesn't cache footers (MANY_FILES). */
 const MOST_SITES = 2_000;
 
 /**
@@ -24,7 +24,7 @@ function limitSites(items: bigint): number {
   return Math.max(FEW_SITES, Math.min(MOST_SITES, Number(items / MANY_ITEMS)));
 }
 
-/** Chooses how to partition items: as the pipeline file says, else as the lake's files are, else by website. */
+/** Chooses the partitioning of items: that of the pipeline file, otherwise that of the lake's files, or by website. */
 export function chooseItemsLayout(
   { lake }: Pipeline,
   items: TableState,

@@ -29,7 +29,7 @@ import type { Watch } from './witness.js';
 /** The number of database sessions: two for statements, and a third that writes a table. */
 const SESSIONS = 3;
 
-/** Tables with more rows than this, except `items`, are read from files, because few statements read them. */
+/** A table other than `items` isn't kept in RAM if it has more rows than this, because few statements read it. */
 const FEW_ROWS_BEFORE = 5_000n;
 
 export interface OpenedRun {
@@ -50,7 +50,7 @@ export interface OpenOptions {
   signal?: AbortSignal | undefined;
   /** Creates the client. Defaults to a client for the pipeline's service. */
   connect?: (options: ClientOptions, io: Io) => ApiClient;
-  /** True to continue only a held batch. If no batch is held, opening the run fails before it changes anything. */
+  /** True to continue only a held batch. If no batch is held, `openRun` throws before it changes the lake. */
   requiresHeld?: boolean;
   wings?: Wings | undefined;
 }
@@ -194,8 +194,7 @@ async function beginNewRun(
   io: Io,
 ): Promise<Landing> {
   const idle = listIdleRuns(memory);
-  // If a run lost its landed files between its commits, some tables already record its number, so the number isn't
-  // reused.
+  // Doesn't reuse a number that a table records. A run that lost its landed files may have committed some tables.
   const numbers = [idle.at(-1)?.run_number, ...Object.values(tables).map(({ applied }) => applied.run)];
   const lastNumber = numbers.reduce<bigint>((last, number = 0n) => (number > last ? number : last), 0n);
   return beginRun(
@@ -218,7 +217,7 @@ function refuseNotHeld(lakePath: string, unfinished: Landing | undefined): void 
   });
 }
 
-/** Removes a run that found no new data. Change sources delete changes that they supplied and that history has. */
+/** Removes a run that found no new data. Change sources first delete their copies of changes that history has. */
 export async function dropIdleRun(world: Pick<World, 'io' | 'sources'>, lake: Lake, ledger: Ledger): Promise<void> {
   await settleSources(world, lake, ledger);
   await dropRun(ledger.landing);
@@ -243,7 +242,7 @@ async function closeRun(
   const { journal } = landing;
   await engine.typing.finish().catch(() => {}); // nothing may use the database when it closes
   await session?.close();
-  // The service refused calls, but the attempt ends before it reports them, so the next attempt reports them.
+  // Journals calls that the service refused if this attempt ends early, so that a later attempt reports them.
   const isRefused = journal.state.stage !== 'ended' && client.refusedCalls() > 0 && !lock.lost.aborted;
   if (isRefused) await journal.append(noteCalls(client)).catch(() => {}); // the journal of an idle run is already closed
   await journal.close().catch(() => {}); // the journal of an idle run is already closed

@@ -12,12 +12,12 @@ import type { LakeRows } from '../../lake/table-rows.js';
 import type { Lake } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
 
-/** For each table that another program has changed, the version up to which the run's complete copy repairs it. */
+/** Maps each table that other programs have changed to its last version that the run's complete copy repairs. */
 export type Repairs = Partial<Record<TableName, bigint>>;
 
 /**
- * Finds commits by other programs that this run can repair, because it makes a complete copy and hasn't committed any
- * table.
+ * Finds commits by other programs that this run will repair. A run can repair them if it makes a complete copy and
+ * hasn't committed any table.
  * @throws PricelakeError `lake_invalid` if the run can't repair such a commit
  */
 export async function planRepairs(lake: Lake, states: readonly TableState[], { source }: Pipeline): Promise<Repairs> {

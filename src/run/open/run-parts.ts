@@ -26,7 +26,7 @@ export interface World {
   look: LookAtRow;
 }
 
-/** The run's journal and landed files, and the lake's state that lasts between runs. */
+/** The run's journal and landed files, and the state that the lake keeps between runs. */
 export interface Ledger {
   landing: Landing;
   memory: Memory;

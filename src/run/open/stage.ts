@@ -102,7 +102,7 @@ export class Staging {
     };
   }
 
-  /** Runs `work`, which stages tables. If a staged file can't be synced or read back, throws this error instead. */
+  /** Runs `work`, which stages tables. If it fails because a file can't be synced or read back, throws the cause. */
   guard<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     return reportSealFirst(
       () => work(this),
@@ -146,7 +146,7 @@ export class NextLake {
     for (const one of staged) this.#staged.set(one.table, one);
   }
 
-  /** Runs `work`, which reads staged tables. If a staged file can't be synced or read back, throws that error. */
+  /** Like `guard` of Staging, for work that reads staged tables. */
   guard<T>(work: () => Promise<T>): Promise<T> {
     return reportSealFirst(work, () => [...this.#staged.values()].map(({ sealed }) => sealed));
   }
@@ -195,10 +195,7 @@ export class NextLake {
   }
 }
 
-/**
- * If `work` fails, throws the error of a file that couldn't be synced or read back, if there is one. Such a file is
- * removed, so the error of `work` is only a consequence.
- */
+/** If `work` fails because a staged file couldn't be synced or read back, and was removed, throws that file's error. */
 async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Promise<unknown>[]): Promise<T> {
   const [made] = await Promise.allSettled([work()]);
   if (made.status === 'fulfilled') return made.value;

@@ -55,7 +55,7 @@ export interface Deriver {
   readonly reads?: readonly TableName[];
   /** True if changed settings require the module's tables to be recomputed, even if no copied table has changed. */
   isDue?(found: SettingFacts): boolean;
-  /** Stages new files for its tables. @param next the lake after the run, as far as its tables are staged */
+  /** Stages new files for the module's tables. @param next the lake after the run, as far as its tables are staged */
   derive(staging: Staging, next: NextLake, copied: CopiedNews): Promise<StagedTable[]>;
 }
 
@@ -102,7 +102,7 @@ export interface Moment {
 /**
  * Verifies the checksums of files that earlier attempts of a run have landed. Discards altered files, so that the run
  * requests their data again. Without this module, a run doesn't verify the files.
- * @param run `requiresHeld`: the run may only publish its held batch; `isCommitted`: the run has committed a table
+ * @param run `requiresHeld`: the run may do nothing but publish its held batch; `isCommitted`: it has committed a table
  * @returns undefined if the run was dropped, because its data can be requested again
  */
 export type MendLanding = (
@@ -114,7 +114,7 @@ export type MendLanding = (
 /**
  * Determines which items are still listed, if the rows that a run has read don't show it. Requests the service's
  * counts, and reads the items of those parts of the data whose counts differ. Without this module, items missing from a
- * complete copy stay unchanged, and a run that polls records their listing state as unknown.
+ * complete copy stay unchanged, and a run that polls records the listing state of all items as unknown.
  */
 export interface ListingProof {
   /** Requests the counts immediately after a complete copy. Later attempts use the same counts. */
@@ -132,11 +132,11 @@ export interface NextPoll extends Pick<NextRun, 'before' | 'graph' | 'journal' |
   selection: DatasetSelection;
 }
 
-/** Asks the service when sources were last read. Without this module, only the rows that a run reads show this time. */
+/** Requests the times at which sources were last seen. Without this module, only rows that a run reads show them. */
 export interface Probe {
   /** Chooses the websites to request after the feed is read. Returns undefined if none is due or no calls are left. */
   choose(run: ProbedRun): Promise<readonly bigint[] | undefined>;
-  /** Requests an item of each chosen website and journals it. If the service fails, the run continues without. */
+  /** Requests an item of each chosen website and journals it. If the service fails, the run continues without it. */
   ask(run: ProbedRun & Pick<ListedRun, 'client' | 'io' | 'landing'> & { memory: Memory }): Promise<void>;
 }
 
@@ -149,7 +149,7 @@ export interface ProbedRun {
   memory: { readonly state: LakeMemory };
 }
 
-/** True if items that a complete copy lacks are gone; one value for listed items, and one for removed items. */
+/** True if items that a complete copy lacks are gone. One value is for listed items, and one for removed items. */
 export interface Absence {
   listed: boolean;
   removed: boolean;
@@ -220,7 +220,7 @@ export interface Upkeep {
 }
 
 export interface CommittedRun {
-  /** The tables that have no files. Other tables' logs needn't be read; each log takes several milliseconds. */
+  /** The tables that have no files, so that the module needn't read all logs. Each log takes several milliseconds. */
   empty: readonly TableName[];
   commit: CommitInfo;
   /** Key-value metadata to write to each file. */
@@ -242,7 +242,7 @@ export interface TidyOptions {
 export interface ChangeSource {
   /** Copies the stored changes to the run's folder and journals them. Continues where an earlier attempt stopped. */
   land(landing: Landing, lake: Lake, io: Io): Promise<void>;
-  /** Deletes the landed changes, which history now contains. If the process is killed, the next run does this. */
+  /** Deletes the landed changes, because history contains them now. If the process is killed, the next run does it. */
   settle(landing: Landing, kept: { lake: Lake; memory: Memory; io: Io }): Promise<void>;
   /** True if some stored changes haven't been landed. */
   hasWaiting(lake: Lake): Promise<boolean>;

@@ -1,4 +1,4 @@
-/** The interface for modules that compare the lake with the service independently of a run (witnesses). */
+/** The interface for modules, called witnesses, that compare the lake with the service during a run. */
 
 import type { ApiClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline.js';

@@ -15,7 +15,7 @@ export interface EarlierRun {
 
 const RECENT = 20;
 
-/** Finds the most similar earlier run: in the same mode if possible, with about the same number of rows. */
+/** Finds the recent run with the most similar number of rows, in the same mode if there is one. */
 export async function findEarlierRun(
   { graph, before, tables, memory }: EarlierRuns,
   mode: RunMode,

@@ -7,7 +7,7 @@ import type { FeedOverlap } from '../../tables/cursor-window.js';
 import type { DataFile } from '../../tables/table.js';
 import type { FoundLake } from '../open/run-parts.js';
 
-/** The maximum number of changes to read again. Half a feed page, so that new changes fit on the same page. */
+/** The maximum number of changes to read again. It is half a feed page, so that the page has room for new changes. */
 const MOST_AGAIN = 500;
 
 interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'> {
@@ -17,8 +17,8 @@ interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'
 
 /**
  * Chooses the changes before the cursor to read again, because changes may become visible late. These are the changes
- * of the last minutes (`source.feedOverlap`) before the newest one. A resumed run reads the changes that its first
- * attempt chose. Only files that contain the newest changes are read.
+ * of the last minutes (`source.feedOverlap`) before the newest change. A resumed run uses the choice of its first
+ * attempt. Reads only the files of history that contain the newest changes.
  */
 export async function readOverlap(source: OverlapSource, cursor: bigint | undefined): Promise<FeedOverlap | undefined> {
   const { pipeline, journal } = source;
@@ -54,9 +54,9 @@ async function readNewest(
   return new Map(rows.map(({ change_id, at }) => [change_id as bigint, at as bigint]));
 }
 
-/** Chooses the files that contain the changes up to the cursor: those after `after`, or without it, the newest ones. */
+/** Chooses the files that contain the changes from `after` to the cursor, or the newest changes if it is undefined. */
 function chooseFiles(files: readonly DataFile[], cursor: bigint, after: bigint | undefined): DataFile[] {
-  // Statistics hold ids as doubles. Rounding keeps the order of ids, so no file is missed if equal values are included.
+  // Parsed statistics have ids as doubles. Rounding keeps their order, so including equal values misses no file.
   const end = Number(cursor);
   const bounds = files.map(readBounds).filter(({ first, rows }) => rows > 0n && first <= end);
   const start = after === undefined ? findStart(bounds, end) : Number(after);
@@ -67,7 +67,7 @@ function chooseFiles(files: readonly DataFile[], cursor: bigint, after: bigint |
 function findStart(bounds: readonly FileBounds[], end: number): number {
   let rows = 0n;
   let start = end;
-  // Skips files that also contain changes beyond the cursor, because they may have few rows up to it.
+  // Doesn't count files that also contain changes beyond the cursor, because few of their rows may be before it.
   const isBefore = ({ last }: FileBounds) => last < end || (last === end && Number.isSafeInteger(end));
   for (const one of bounds.filter(isBefore).sort((a, b) => b.last - a.last)) {
     if (rows >= MOST_AGAIN) return start;
@@ -93,7 +93,7 @@ function readBounds(file: DataFile): FileBounds {
   return { file, first: minValues?.change_id ?? -Infinity, last: maxValues?.change_id ?? Infinity, rows };
 }
 
-/** Returns the given ids whose changes earlier runs rejected. Searches the raw text, because it may be invalid JSON. */
+/** Returns the ids of changes that earlier runs rejected. Searches their raw text, which may be invalid JSON. */
 export async function findRejectedChanges(
   graph: RelationGraph,
   before: LakeRows,

@@ -17,13 +17,13 @@ import { fetchDatasets, readLakeSelection } from '../open/dataset-selection.js';
 import type { FoundLake, World } from '../open/run-parts.js';
 import { readOverlap } from './read-overlap.js';
 
-/** The data from which a run, or an estimate of the next run, gathers the facts for its plan. */
+/** The data from which a run, or an estimate of a run, gathers the facts for its plan. */
 export interface FactSource extends Pick<World, 'io' | 'client' | 'sources'>, Omit<FoundLake, 'standing'> {
   selection: DatasetSelection;
   graph: RelationGraph;
   journal: { readonly state: RunState };
   memory: { readonly state: LakeMemory };
-  /** True in a run, whose journal lists the current attempt; false in an estimate. */
+  /** True in a run, because its journal lists the current attempt. False in an estimate. */
   isAtWork: boolean;
 }
 
@@ -122,7 +122,7 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   // A later attempt starts where the first attempt did.
   const cursor = state.stage === 'none' ? applied : (state.begin.cursorFrom ?? undefined);
   const copied = tables.items.applied.datasets.ids;
-  // The datasets table shows whether the key can read datasets that the lake hasn't copied.
+  // Reads the datasets table, because it lists all datasets that the key could read, even those not copied.
   const asksSeen = selection === 'all' && copied.length > 0;
   const seen = asksSeen ? await graph.rows(sql`SELECT dataset_id AS id FROM ${await before.rows('datasets')}`) : [];
   return {
@@ -169,7 +169,7 @@ async function findLastRuns(
 ): Promise<Pick<LakeFacts, 'caughtUpAt' | 'snapshotAt'>> {
   const idle = idleRuns.at(-1)?.caught_up_at ?? null;
   const idleSnapshot = idleRuns.findLast(({ mode }) => mode === 'snapshot');
-  // Rows by older versions don't record when the run reached the feed's end. The run's start is a safe earlier time.
+  // Uses a run's start if its row, written by an older version, doesn't record when the run reached the feed's end.
   const row = await graph.row(
     sql`SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS caught_up_at,
       epoch_ms(max(started_at) FILTER (mode = 'snapshot')) AS snapshot_at FROM ${await before.rows('runs')}`,

@@ -31,7 +31,7 @@ interface RunFindings extends Comparison {
 
 const NO_FINDINGS: RunFindings = { ...NO_COMPARISON, witnessed: {}, usage: NO_USAGE, items: undefined };
 
-/** The results of a run. Properties are missing for steps that the run didn't need. */
+/** The results of a run. If the run didn't need a step, the step's properties are missing. */
 interface Outcome {
   tally?: Batch['tally'];
   applied?: Pick<Batch, 'stale' | 'unnamed' | 'skew'>;
@@ -103,9 +103,9 @@ function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }:
 
 /**
  * Determines the time as of which the lake is current: when the run reached the feed's end or, without the feed, when
- * it read the items. The time is unknown after a poll that may have missed removals, and after changes or rows that
- * don't name their item. A run that reads the feed leaves items unresolved whose listing state an earlier run couldn't
- * determine.
+ * it read the items. The time is unknown after a poll that may have missed removals, and if changes or rows don't name
+ * their item. It is also unknown if an earlier run couldn't determine the listing state of items and this run reads
+ * only the feed.
  */
 function describeCurrency(
   { mode, feed, lowWatermark, plan }: LandedInput,

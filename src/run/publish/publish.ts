@@ -14,10 +14,10 @@ import type { ProvedRun } from '../prove/prove-run.js';
 import type { RunRow } from '../prove/run-record.js';
 
 /**
- * Commits the tables in the order of COMMIT_STEPS. The tables of a step are committed in parallel, because a commit
- * mostly waits for the disk. Each commit creates one version of its table. The commits of each step have a later time
- * than those before, because a remote store repeats the commits in the order of their times. After a crash between two
- * commits, the next run continues.
+ * Commits the tables in the order of COMMIT_STEPS. Commits the tables of a step in parallel, because a commit mostly
+ * waits for the disk. Each commit creates one version of its table. Each step's commits have a later time than those of
+ * the step before, because a remote store repeats commits in the order of their times. After a crash between two
+ * commits, the next run continues with the remaining tables.
  */
 export async function publishRun(
   { io, sources, upkeep }: Pick<World, 'io' | 'sources' | 'upkeep'>,
@@ -75,7 +75,7 @@ export async function publishRun(
     attributions,
   });
   io.log('debug', 'pointed', { runId });
-  // This precedes the journal's last entry. If the process is killed in between, the next run repeats it.
+  // Settles the sources before the journal's last entry, so that the next run repeats this if the process is killed.
   await settleSources({ io, sources }, lake, ledger);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);

@@ -11,15 +11,15 @@ import { type Applied, DECLARED_TABLES, type FileChange, type TableName } from '
 import type { OldTables } from './old-tables.js';
 import type { LedgerRun, Rebuild, RebuildPlan } from './plan-rebuild.js';
 
-/** Copies the rows of runs that aren't replayed: history, rejects, closed days, and the websites known at that time. */
+/** Copies the rows of runs that aren't replayed: history, rejects, closed days, and the websites known before them. */
 export async function seedTables(rebuild: Rebuild): Promise<void> {
   const { plan } = rebuild;
   const [start] = plan.runs;
   if (plan.isWhole || start === undefined) return;
   const { begin } = start.state;
   const older = `run_id NOT IN (${listRunIds(plan.runs)})`;
-  // Differences that the first replayed run found can't be computed again, because they result from a comparison with
-  // rows that the rebuilt lake doesn't have.
+  // Also copies the differences that the first replayed run found. They can't be computed again, because that run
+  // compared its rows with items that the rebuilt lake doesn't have.
   const compared = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
   const cursor = begin.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${columnsOf(table).text} FROM ${table} WHERE ${where}`;
@@ -90,7 +90,7 @@ function keepsDays(old: OldTables): boolean {
   return isDamaged ? old.countRows('price_spread_daily') > 0n : (old.readApplied('price_spread_daily')?.day ?? 0n) > 0n;
 }
 
-/** Finds damaged tables with rows that can't be restored from the saved raw data. @returns a sentence for each */
+/** Finds damaged tables whose rows the saved raw data can't restore. @returns a sentence for each of these tables */
 export async function findLosses(old: OldTables, plan: RebuildPlan, { keepsDeclared }: Pipeline): Promise<string[]> {
   return [
     ...(plan.isWhole ? [] : await findLostRows(old, plan)),
@@ -125,7 +125,7 @@ async function findLostRows(old: OldTables, plan: RebuildPlan): Promise<string[]
   return losses;
 }
 
-/** Selects the websites as they were at a time: omits later rows, and marks rows that ended later as current. */
+/** Selects the websites as they were at a time. Omits later rows, and marks rows that ended later as current. */
 function selectSitesAt(moment: string): string {
   const at = `CAST(${quoteLiteral(moment)} AS TIMESTAMP WITH TIME ZONE)`;
   return `SELECT * REPLACE (CASE WHEN valid_to < ${at} THEN valid_to END AS valid_to,
@@ -156,7 +156,7 @@ async function keepRows(
   applied: Partial<Applied> = {},
 ): Promise<void> {
   const { old, rebuilt, plan } = rebuild;
-  // The table may be unreadable, if the user has accepted that its rows are lost.
+  // The old table may be unreadable if the user has accepted the loss of its rows.
   const isReadable = (await old.open(table)) !== 'nothing';
   const hasSites = (await old.open('sites')) !== 'nothing';
   const metadata = describeAttributions(hasSites ? await readAttributions(old.db, 'sites') : []);

@@ -8,7 +8,7 @@ import { type Lake, tablePath } from '../../tables/layout.js';
 import type { Applied, TableName } from '../../tables/table.js';
 
 /**
- * The part of a table that can be read: `whole`, everything; `rest`, the rows that another program has left; `nothing`.
+ * The part of a table that can be read: all rows (`whole`), the rows that another program has left (`rest`), or none.
  */
 type Readable = 'whole' | 'rest' | 'nothing';
 
@@ -40,7 +40,7 @@ export class OldTables {
     const damage = damaged.get(table);
     const state = states.get(table);
     if (damage === undefined && state !== undefined) {
-      // A column that the table lacks is null. A column with the wrong type can't be read.
+      // A missing column is read as null, but a column with another type can't be read.
       const isRead = state.difference.retyped.length === 0 && (await this.#tryFiles(table, this.#listLogged(table)));
       return isRead ? 'whole' : 'nothing';
     }
@@ -60,7 +60,7 @@ export class OldTables {
     const { pointer } = this.inspection;
     if (pointer === undefined) return false;
     const files = pointer.tables[table]?.files ?? [];
-    // A file without a checksum was written by another program. Only the log has its partition values.
+    // Another program wrote a file without a checksum, and only the damaged log has its partition values.
     if (files.some(({ sha256 }) => sha256 === undefined)) return false;
     return this.#tryFiles(
       table,

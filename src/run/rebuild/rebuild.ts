@@ -76,7 +76,7 @@ export function rebuildLake(
     const { plan, faults } = planned;
     const losses = await findLosses(old, plan, pipeline);
     if (!acceptLoss) refuseLosses(losses);
-    // The lake changes from here on. A damaged lake.json is removed first, because it would prevent the other changes.
+    // The lake changes from here on. Removes a damaged lake.json first, because the following steps would refuse it.
     await makeFolder(privatePath(lake, 'tmp'));
     if (pointerDamage !== undefined) await rm(join(lake.root, 'lake.json'), { force: true });
     if (damaged.size === 0) await recoverLake(lake, io);
@@ -149,8 +149,8 @@ function planNaming(
 }
 
 /**
- * Returns the cursor that the saved runs must reach. A run that was interrupted during publication doesn't count for a
- * damaged lake, because it continues after the rebuild. An undamaged lake must be synced first.
+ * Returns the cursor that the saved runs must reach. Ignores a run that was interrupted during publication if the lake
+ * is damaged, because that run continues after the rebuild. Throws for an undamaged lake, which must be synced first.
  */
 function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: boolean) {
   const committed = old.readApplied('history')?.run ?? 0n;

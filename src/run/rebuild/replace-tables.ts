@@ -26,8 +26,8 @@ export interface SwappedTable {
 
 /**
  * Replaces the tables' files with the rebuilt files, in one commit for each table. Then writes `lake.json` and the
- * files beside it. After a crash between two commits, each table is still consistent, and a rebuild or sync replaces
- * the remaining tables.
+ * files beside it. After a crash between two commits, each table is consistent in itself, and the rebuild can be run
+ * again.
  */
 export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
   const { old, rebuilt, plan, io } = rebuild;
@@ -37,7 +37,7 @@ export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
   const swapped: SwappedTable[] = [];
   for (const table of TABLE_NAMES) {
     const before = await readTable(lake, table);
-    // Keeps the check results of earlier runs if the table can be read.
+    // Keeps the recorded check results, instead of those of the replay, if the table can be read.
     const keepsRows = table === 'check_results' && (await old.open(table)) === 'whole';
     if (keepsRows && !hasDifference(before.difference)) continue;
     const after = await readTable(rebuilt, table);
@@ -69,7 +69,7 @@ export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
 export async function replaceTables(rebuild: Rebuild, openRun: string | undefined): Promise<SwappedTable[]> {
   const { old, rebuilt, plan, io } = rebuild;
   const others = `run_id IS DISTINCT FROM ${openRun === undefined ? 'NULL' : quoteLiteral(openRun)}`;
-  // A replayed run without changes leaves its number in no table, so lake.json is read as well to find used numbers.
+  // Also reads lake.json to find the last used number, because a replayed run without changes leaves it in no table.
   const numbers = [plan.runs.at(-1)?.runNumber ?? 0n, old.inspection.pointer?.runNumber ?? 0n];
   const last = { run: numbers.reduce((most, number) => (number > most ? number : most)) };
   const replace = async (table: 'runs' | 'check_results', rows: string, applied: Partial<Applied>) => {

@@ -25,8 +25,8 @@ interface Restoration {
 }
 
 /**
- * Restores the newest run's files in tables that another program has changed. This serves lakes that lack the raw data
- * for a rebuild. If `acceptLoss` is true, a table with missing files stays as it is.
+ * Restores the newest run's files in tables that another program has changed. Used if the raw data for a rebuild is
+ * missing. If `acceptLoss` is true, a table with missing files stays as it is.
  * @returns undefined if the lake has any other damage
  * @throws PricelakeError `landing_gone`, before any change, if files are missing and `acceptLoss` is false
  */
