@@ -38,8 +38,10 @@ async function expectFits(name: string, args: string[], { fails = false } = {}):
 
 const ITEM = 'SELECT item_id::VARCHAR AS item_id FROM items WHERE product_id IS NOT NULL ORDER BY 1 LIMIT 1';
 
-/** Runs the commands in an order in which each finds its input. */
-test('every command that ends prints output that fits its schema, on stdout and in a file', async () => {
+/** Runs 50 commands in an order in which each finds its input, so it needs more time than other tests. */
+test('every command that ends prints output that fits its schema, on stdout and in a file', {
+  timeout: 600_000,
+}, async () => {
   await expectFits('init', ['init', 'prices.yaml']);
   await expectFits('doctor', ['doctor']);
   await expectFits('plan', ['plan']);
