@@ -90,7 +90,7 @@ function readEntry(entry: string, file: string): Variable {
   const typed = readType(type);
   if (groups === undefined || typed === undefined) {
     throw new PricelakeError('usage', `${file}: "${entry}" doesn't declare a variable`, {
-      hint: 'Write for example: -- · top (whole number; default 20): number of rows',
+      hint: 'For example, write: -- · top (whole number; default 20): number of rows',
     });
   }
   return {

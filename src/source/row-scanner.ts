@@ -72,7 +72,7 @@ function refuseDelimiter(header: Buffer): void {
   if (found === undefined) return;
   throw new PricelakeError(
     'contract',
-    `/export: the CSV columns are separated by ${found[1]}, but pricelake only reads commas`,
+    `/export: the CSV columns are separated by ${found[1]}, but pricelake only reads CSV with commas`,
     { unreadable: 'csv', hint: 'Set source.export to ndjson in the pipeline file. Nothing was published.' },
   );
 }

@@ -54,7 +54,7 @@ describe('responses of the service', () => {
     const error = await failure(world.sync());
     expect(error).toMatchObject({
       code: 'contract',
-      message: `/export: the CSV columns are separated by ${name}, but pricelake only reads commas`,
+      message: `/export: the CSV columns are separated by ${name}, but pricelake only reads CSV with commas`,
     });
     expect(error.facts.hint).toContain('source.export to ndjson');
     expect(world.requests.filter((request) => request.startsWith('/export'))).toHaveLength(1);
