@@ -13,8 +13,8 @@
 -- · product (product): only this product
 -- · top (whole number; default 100): number of rows of each kind, largest first, up to 999,999
 WITH moment AS MATERIALIZED (FROM 'asked_moments.sql'),
-standing AS MATERIALIZED (
-  SELECT item_id, product_id, site_id, currency, price, from_at, to_at, is_first, is_last
+standing AS (
+  SELECT item_id, currency, price, from_at, to_at, is_first, is_last
   FROM (
     SELECT
       spells.*,
@@ -31,40 +31,46 @@ standing AS MATERIALIZED (
   )
   WHERE is_first <> is_last OR (is_first AND getvariable('product') IS NOT NULL)
 ),
--- A condition or currency that excludes an offer today also excludes its past prices. Other findings are only about the
--- current price. A listing is excluded at both moments, so that it doesn't seem to appear or disappear.
-wrong AS MATERIALIZED (
-  SELECT DISTINCT item_id
-  FROM (FROM 'all_offers.sql')
-  JOIN standing USING (item_id)
-  WHERE list_has_any(findings, ['condition', 'currency'])
-    OR (to_at IS NULL AND NOT list_has_all(['out_of_stock', 'duplicate'], findings))
-),
-comparable AS MATERIALIZED (FROM standing ANTI JOIN wrong USING (item_id)),
+-- A listing has at most one price at each moment.
 compared AS (
   SELECT
     item_id,
-    coalesce(after.product_id, before.product_id) AS product_id,
-    coalesce(after.site_id, before.site_id) AS site_id,
-    coalesce(after.currency, before.currency) AS currency,
-    before.price AS price_before,
-    after.price,
-    CASE
-      WHEN before.price IS NULL THEN 'new'
-      WHEN after.price IS NULL THEN 'gone'
-      WHEN after.price > before.price THEN 'rise'
-      WHEN after.price < before.price THEN 'fall'
-      ELSE 'same'
-    END AS kind,
-    coalesce(after.from_at, before.to_at) AS moved_at
-  FROM (FROM comparable WHERE is_first) AS before
-  FULL JOIN (FROM comparable WHERE is_last) AS after USING (item_id)
-  WHERE coalesce(before.currency = after.currency, true)
+    min(currency) AS currency,
+    max(currency) AS other_currency,
+    max(CASE WHEN is_first THEN price END) AS price_before,
+    max(CASE WHEN is_last THEN price END) AS price,
+    coalesce(max(CASE WHEN is_last THEN from_at END), max(to_at)) AS moved_at,
+    bool_or(to_at IS NULL) AS is_current
+  FROM standing
+  GROUP BY item_id
+),
+-- A condition or currency that excludes an offer today also excludes its past prices. Other findings are only about the
+-- current price. A listing is excluded at both moments, so that it doesn't seem to appear or disappear.
+wrong AS (
+  SELECT item_id, list_has_any(findings, ['condition', 'currency']) AS is_always
+  FROM (FROM 'all_offers.sql')
+  WHERE NOT is_counted AND NOT list_has_all(['out_of_stock', 'duplicate'], findings)
+    AND (getvariable('product') IS NULL OR product_id = getvariable('product'))
 ),
 moved AS MATERIALIZED (
-  SELECT *, price - price_before AS change, 100 * (price - price_before)::DOUBLE / price_before::DOUBLE AS change_pct
+  SELECT
+    item_id,
+    currency,
+    price_before,
+    price,
+    CASE
+      WHEN price_before IS NULL THEN 'new'
+      WHEN price IS NULL THEN 'gone'
+      WHEN price > price_before THEN 'rise'
+      WHEN price < price_before THEN 'fall'
+      ELSE 'same'
+    END AS kind,
+    moved_at,
+    100 * (price - price_before)::DOUBLE / price_before::DOUBLE AS change_pct
   FROM compared
-  WHERE getvariable('kind') IS NULL OR kind = getvariable('kind')
+  LEFT JOIN wrong USING (item_id)
+  WHERE (is_always IS NULL OR NOT (is_always OR is_current)) AND currency = other_currency
+    AND (getvariable('kind') IS NULL OR kind = getvariable('kind'))
 ),
 counted AS (SELECT kind, count(*) AS of_kind FROM moved GROUP BY kind),
 -- min() with a number keeps only that many rows of each kind in memory, and a window would sort all rows.
@@ -82,9 +88,6 @@ chosen AS MATERIALIZED (
       GROUP BY kind
     )
   ) AS firsts USING (item_id)
-),
-chosen_products AS MATERIALIZED (
-  SELECT unnest(ids) AS product_id FROM (SELECT list(DISTINCT product_id) AS ids FROM chosen)
 )
 SELECT
   kind,
@@ -92,12 +95,12 @@ SELECT
   product_id,
   title,
   category_slug,
-  chosen.site_id,
-  coalesce(sites.name, chosen.site_id::VARCHAR) AS shop,
+  listed.site_id,
+  coalesce(sites.name, listed.site_id::VARCHAR) AS shop,
   currency,
   price_before,
   price,
-  change,
+  price - price_before AS change,
   change_pct,
   moved_at,
   since,
@@ -109,9 +112,11 @@ FROM chosen
 JOIN counted USING (kind)
 CROSS JOIN moment
 JOIN (
-  SELECT item_id, title, category_slug, url FROM (FROM 'product_listings.sql') SEMI JOIN chosen_products USING (product_id)
+  SELECT item_id, product_id, site_id, title, category_slug, url
+  FROM (FROM 'product_listings.sql')
+  WHERE getvariable('product') IS NULL OR product_id = getvariable('product')
 ) AS listed USING (item_id)
-LEFT JOIN sites ON sites.site_id = chosen.site_id AND sites.is_current
+LEFT JOIN sites ON sites.site_id = listed.site_id AND sites.is_current
 ORDER BY
   list_position(['fall', 'rise', 'new', 'gone', 'same'], kind),
   abs(change_pct) DESC NULLS LAST,
