@@ -1,9 +1,9 @@
 -- How much today's prices for one product differ between shops, for products that two or more shops sell in one
--- currency. Only the lowest price of each shop counts. lowest, second_lowest, highest, gap (second_lowest - lowest, 0
--- if shops share the lowest price) and gap_pct (of lowest); range_pct (highest above lowest); cv_pct: the sample
--- standard deviation in percent of the mean; value_of_information: mean - lowest, what a buyer saves by comparing all
--- shops instead of picking one at random, and voi_pct, in percent of the mean; lowest_share_pct: the share of shops at
--- the lowest price.
+-- currency. Only the lowest price of each shop counts. gap: second_lowest - lowest (0 if shops share the lowest price);
+-- gap_pct: gap as a percentage of lowest; range_pct: how far highest is above lowest; cv_pct: the sample standard
+-- deviation as a percentage of the mean; value_of_information: mean - lowest, the amount that a buyer saves by comparing
+-- all shops instead of picking one at random; voi_pct: this amount as a percentage of the mean; lowest_share_pct: the
+-- share of shops at the lowest price.
 -- Source: Baye, Morgan and Scholten, Price Dispersion in the Small and in the Large, Journal of Industrial Economics 52
 -- (2004), and Information, Search, and Price Dispersion, Handbook of Economics and Information Systems (2006).
 -- Exact: prices and gap. Percentages, mean and value_of_information are doubles, each divided once.

@@ -1,9 +1,9 @@
 -- How often prices change, by how much, and how long they last: one row per category or shop. frequency_pct: price
 -- changes in percent of listing-days on which a price could change; implied_days: the length of a price spell implied
--- by this frequency, -1 / ln(1 - frequency). increases and decreases, and the median and mean size of each in log
--- points (100 * ln(new / old)). complete_spells with their median and mean length in days; spells that began before the
--- first known change (began_unknown), that are current, or that ended with the listing (cut_off) are counted, but left
--- out of the lengths. synchronisation_pct: if a shop changes the price of a product in a week, the share of the
+-- by this frequency, -1 / ln(1 - frequency). increases and decreases are counted, with their median and mean size in log
+-- points (100 * ln(new / old)), and complete_spells, with their median and mean length in days. Spells that began before
+-- the first known change (began_unknown), that are current, or that ended with the listing (cut_off) are counted, but
+-- left out of the lengths. synchronisation_pct: if a shop changes the price of a product in a week, the share of the
 -- product's other shops that also do so in that week, averaged over changes. time_zone is the zone of these shops'
 -- days.
 -- Source: Gorodnichenko, Sheremirov and Talavera, Price Setting in Online Markets: Does IT Click?, Journal of the

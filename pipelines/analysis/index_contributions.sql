@@ -6,8 +6,8 @@
 -- Source: additive contributions in logarithms, scaled by the logarithmic mean (Balk, Price and Quantity Index Numbers,
 -- 2008, chapter 4).
 -- Exact: matched. Everything else is a double.
--- Limits: each price has the same weight; weighted_index has contributions by your weights. An item of several datasets
--- counts in each, also in the total. Suspect prices are left out (price_spells).
+-- Limits: each price has the same weight; weighted_index has contributions by your weights. An item in several datasets
+-- counts once in each, and several times in the total. Suspect prices are left out (price_spells).
 WITH row_zones AS (FROM 'row_zones.sql'),
 settings AS MATERIALIZED (FROM 'index_settings.sql'),
 listings AS MATERIALIZED (FROM 'index_listings.sql'),

@@ -1,10 +1,11 @@
 -- Whether a product costs the same in shops with different currencies, at exchange rates that you provide: one row per
 -- pair of currencies, from end-of-week prices. Only the lowest price in each currency counts. gap is 100 * ln(first
--- price in base / second price in base): median_gap; mean_abs_gap, its mean size; and law_pct, the share of gaps of at
--- most 1. persistence: how much of a gap remains a week later (least squares with a mean for each product), and
--- half_life_weeks, ln(0.5) / ln(persistence). pass_through: how much of an exchange-rate change shows up in relative
--- local prices within pass_weeks weeks; 1 means all of it. Its standard error counts each of the pass_windows once, since all
--- products share a rate: compare pass_through / pass_through_error with Student's t of pass_windows - 2 degrees of freedom.
+-- price in base / second price in base). median_gap is its median, mean_abs_gap its mean size, and law_pct the share of
+-- gaps of at most 1. persistence: how much of a gap remains a week later (least squares with a mean for each product),
+-- and half_life_weeks, ln(0.5) / ln(persistence). pass_through: how much of an exchange-rate change shows up in relative
+-- local prices within pass_weeks weeks; 1 means all of it. Its standard error counts each of the pass_windows once,
+-- because all products share a rate. Compare pass_through / pass_through_error with Student's t distribution for
+-- pass_windows - 2 degrees of freedom.
 -- Source: Gorodnichenko and Talavera, Price Setting in Online Markets: Basic Facts, International Comparisons, and
 -- Cross-Border Integration, American Economic Review 107 (2017); Cavallo, Neiman and Rigobon, Currency Unions, Product
 -- Introductions, and the Real Exchange Rate, Quarterly Journal of Economics 129 (2014).

@@ -4,9 +4,8 @@
 -- shop's price rank among the shops that sell the product in that currency; 1 if no shop is cheaper; null if the shop
 -- didn't sell it, or its prices don't count. shops_before and shops_after: the number of these shops. moved_at: when
 -- the current price or listing began, or the listing ended. of_kind: number of rows of the kind, including rows beyond
--- top. Use product_id with the offers analysis to list all offers of the product. Prices judged wrong have no row:
--- current prices with a finding other than duplicate in the offers table, and suspect prices in price_spells. Another
--- listing of the shop may be cheaper (is_counted is false).
+-- top. Prices judged wrong have no row: current prices with a finding other than duplicate in the offers table, and
+-- suspect prices in price_spells. If is_counted is false, another listing of the shop counts instead.
 -- Exact: prices, change, ranks and times. change_pct is a double.
 -- Limits: only the two moments are compared, so a listing that started and ended in between has no row; the same
 -- applies to one that returned to its old price. Listings without a product, without a price at either moment, or with

@@ -1,6 +1,6 @@
 -- The prices of one product over time: one row per price of each listing, the shop with the lowest current price first.
--- Valid from from_at until before to_at, which is null if the price is current; began and ended have the same meaning
--- as in the price_spells view. is_suspect: the price looks wrong. is_counted: true if a current price counts (the
+-- A price is valid from from_at until before to_at, which is null if it is current; began and ended have the same
+-- meaning as in the price_spells view. is_suspect: the price looks wrong. is_counted: true if a current price counts (the
 -- offers table), null for past ones.
 -- Variables:
 -- · product (product; required): the product

@@ -1,12 +1,12 @@
--- Products whose spread opened or closed between two closed days (UTC): the last one, and the day of a moment before
--- it. One row for each product and currency that two or more shops sold on both days, and whose spread grew (kind
--- opened) or shrank (closed) by min_points percentage points or more; the largest change first. change: in percentage
+-- Products whose spread opened or closed between two closed days (UTC): an earlier day, which since or since_run sets,
+-- and the last one. One row for each product and currency that two or more shops sold on both days, and whose spread
+-- grew (kind opened) or shrank (closed) by min_points percentage points or more; the largest change first. change: in percentage
 -- points. of_kind: number of rows of the kind, including rows beyond top.
 -- Source: a definition of this project.
 -- Exact: days and prices. Spreads are doubles.
 -- Limits: a past day is graded by its prices alone, and a row needs grade A or B on both days. Other reasons for doubt
 -- are only known for today, so a row also requires that today's trusted spread (grades A and B) moved at least as far
--- in the same direction. A moment after the last closed day means the day before it.
+-- in the same direction. If since is after the last closed day, it means the day before that day.
 -- Variables:
 -- · since (time; default a day before the last closed day): a moment before the last closed day; in UTC if it has no
 --   offset

@@ -2,7 +2,7 @@
 -- product, the latest first. kind: out: it was in stock or on order at the first time, and is out of stock at the
 -- second; back: it was out of stock, and is in stock at the second. moved_at: when its state at the second time began.
 -- in_stock_shops: other shops that have the product in stock then. of_kind: number of rows of the kind, including rows
--- beyond top. For the lengths of out-of-stock periods, see availability.
+-- beyond top.
 -- Source: a definition of this project. Stock states are determined as in availability.
 -- Exact: prices, times and counts.
 -- Limits: only the two moments are compared. A listing that isn't listed at one of them, or whose availability isn't

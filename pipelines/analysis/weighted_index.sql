@@ -1,7 +1,7 @@
 -- How the price level changed, with your weights: turnover or expenditure by category, shop, product, brand, item,
 -- region or dataset, and indices of the nodes above them in your tree (such as COICOP). One row per node, currency and
--- period; the node all contains every unit. A unit's own index is set by elementary (price_index by that unit); for
--- single items it is their price. laspeyres: with the weights of the node's first period; young: with the weights of
+-- period; the node all contains every unit. The index of a unit is the price_index that elementary selects; the index of
+-- a single item is its price. laspeyres: with the weights of the node's first period; young: with the weights of
 -- weights_period; tornqvist: against the first period, with the mean shares of both periods; geks_tornqvist: GEKS over
 -- Törnqvist indices in a rolling window, extended by the splice. units: number of units with a price; covered_pct:
 -- their percentage of the node's weight for young. weight_pct: the node's percentage of all weights. contribution:
@@ -13,8 +13,8 @@
 -- Exact: units, and weights until they are multiplied. The indices are doubles; equal to pyindexnum and PriceIndexCalc2
 -- within 1e-9.
 -- Limits: each index compares units that have a price and a weight in both periods, so a unit without a price in the
--- first period counts in geks_tornqvist only. Each currency has its own index. Weights are not updated by prices.
--- Weights of items suit some ten thousands of them.
+-- first period counts in geks_tornqvist only. Weights are not updated by prices.
+-- Use weights by item for at most tens of thousands of items.
 -- In plain DuckDB, first: CREATE TEMP TABLE weights AS SELECT 'category' AS kind, category AS unit, NULL::DATE AS period,
 -- weight::DECIMAL(28, 10) AS weight FROM 'weights.csv'; CREATE TEMP TABLE tree AS SELECT child, parent FROM 'tree.csv'; SET
 -- VARIABLE by = 'category'. With pricelake: query --analysis weighted_index --weights weights.csv --tree tree.csv
