@@ -56,7 +56,7 @@ export function showText(body: Buffer, cleaner: Cleaner): string {
 
 export function refuseJson(message: string): PricelakeError {
   return new PricelakeError('contract', message, {
-    hint: 'The service deviates from its API document. Check source.baseUrl, then check for a newer pricelake.',
+    hint: 'The service deviates from its API document. Check source.baseUrl, then look for a newer version of pricelake.',
   });
 }
 

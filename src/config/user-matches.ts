@@ -34,7 +34,7 @@ export async function readUserMatches(file: string): Promise<UserMatch[]> {
     const lines = findPath(yes, one, two).map((pair) => pair.line);
     const which = lines.length === 1 ? `line ${lines[0]} lists` : `lines ${lines.join(', ')} list`;
     throw new PricelakeError('config', `${file}:${line}: ${one} and ${two} don't match, but ${which} them as a match`, {
-      hint: `Change match on line ${[...lines, line].join(' or ')}.`,
+      hint: `Change the match column on line ${[...lines, line].join(' or ')}.`,
     });
   }
   return [

@@ -23,7 +23,7 @@ const FAULTS: readonly SystemFault[] = [
     systemCodes: ['EMFILE', 'ENFILE'],
     texts: /too many open files/i,
     what: "this process can't open more files; published data is unaffected",
-    hint: 'Raise the limit (`ulimit -n 4096`, or LimitNOFILE of the service), then run the same command again.',
+    hint: 'Raise the limit (`ulimit -n 4096`, or LimitNOFILE in the systemd unit), then run the same command again.',
   },
   {
     code: 'lake_read_only',

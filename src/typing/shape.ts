@@ -110,7 +110,7 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
     throw new PricelakeError(
       'contract',
       `export rows: no field contains the item's id. The fields are ${[...observed.keys()].slice(0, 40).join(', ')}`,
-      { hint: 'Map it in source.mapping, for example {sku: id}, or check source.baseUrl. Nothing was published.' },
+      { hint: 'Map the id in source.mapping, for example {sku: id}, or check source.baseUrl. Nothing was published.' },
     );
   }
   if (kind === 'json') addUnobserved(shape, observed);

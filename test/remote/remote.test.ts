@@ -214,7 +214,7 @@ test('a run whose version another machine has already published fails, and its h
   expect(await failure(one.run(2))).toMatchObject({
     code: 'lake_locked',
     message: `${store.url}: another machine published first`,
-    facts: { hint: expect.stringMatching(/^Run the same command again\. It downloads that run/) },
+    facts: { hint: expect.stringMatching(/^Run the same command again\. It first downloads the run/) },
   });
 });
 

@@ -229,7 +229,7 @@ async function prepareWeights(
   await loadTree(db, tree);
   if (by !== undefined && by !== unit) {
     throw new PricelakeError('usage', `by=${by} conflicts with ${weights}, which has weights by ${unit}`, {
-      hint: 'Omit --set by=…; it is determined by the --weights file.',
+      hint: 'Remove --set by=…, because the --weights file determines it.',
     });
   }
   await setVariables(db, { by: unit });

@@ -116,7 +116,7 @@ export class Remote {
     if (await this.#send()) return;
     const { store } = this.#ends;
     throw new PricelakeError('lake_locked', `${store.url}: another machine published first`, {
-      hint: 'Run the same command again. It downloads that run, then copies later changes.',
+      hint: 'Run the same command again. It first downloads the run that the other machine published.',
     });
   }
 
