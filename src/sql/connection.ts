@@ -10,20 +10,20 @@ import pLimit from 'p-limit';
 import { isOutOfMemory } from '../io/errors.js';
 import { settleAll } from '../io/side-by-side.js';
 
-// By default, DuckDB's bindings drop a U+FEFF at the start of a text. A shop's title may start with one, so the value
-// and the bounds in statistics would be wrong.
+// Keeps a U+FEFF at the start of a text, because a shop's title may start with one. By default, DuckDB's bindings drop
+// it, which also falsifies the bounds in a file's statistics.
 Object.assign(accessors, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }) });
 
 export interface DuckDbOptions {
   /** The path of a database file, or `:memory:`, which is the default. */
   path?: string;
   tempDirectory?: string;
-  /** DuckDB's memory limit, in bytes or as text such as `2GB`. The process needs more memory in total. */
+  /** The memory limit of DuckDB, in bytes or as text such as `2GB`. The whole process uses more memory than that. */
   memoryLimit?: number | string;
   /** If work runs out of memory, this limit replaces `memoryLimit`, and the work runs again. */
   mostMemory?: number | string;
   threads?: number;
-  /** The number of statements that may run in parallel; defaults to 1. Above 1, session variables are unreliable. */
+  /** The number of statements that may run in parallel; defaults to 1. Each may run on a different session. */
   sessions?: number;
   signal?: AbortSignal;
 }
@@ -39,7 +39,7 @@ export class Database {
   readonly #options: DuckDbOptions;
   readonly #sessions: Session[] = [];
   readonly #free: Session[] = [];
-  /** The statements that wait for a session, in order. */
+  /** The statements that wait for a session, oldest first. */
   readonly #waiting: ((session: Session) => void)[] = [];
   readonly #most: number;
   #threads: number;
@@ -50,7 +50,7 @@ export class Database {
   readonly #inTurn = pLimit(1);
   #openLanes = 0;
   #numbers = 0;
-  /** The last change to the number of threads. Changes run one after another. */
+  /** Resolves after the last change to the number of threads. Changes run one after another. */
   #setting: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -65,7 +65,7 @@ export class Database {
 
   static async open(options: DuckDbOptions = {}): Promise<Database> {
     const settings: Record<string, string> = {
-      // DuckDB must not download extensions while it runs.
+      // Prevents DuckDB from downloading or loading the extensions that a statement would need.
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
     };
@@ -106,7 +106,7 @@ export class Database {
     return (await this.rows(sql, values))[0];
   }
 
-  /** Reserves a session for `work`. If `work` runs out of memory, raises the memory limit and runs it again. */
+  /** Reserves a session for `work`. If `work` runs out of memory, raises the memory limit and runs `work` again. */
   async withSession<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw CLOSED();
     const session = await this.#acquire();
@@ -126,9 +126,9 @@ export class Database {
   }
 
   /**
-   * Runs `work` in parallel with other work. Each statement gets one thread, because idle threads use CPU time. For
-   * example, a COPY into 132 partitions took 1.77 CPU seconds on two threads, and 1.07 on one. If the instance has only
-   * one thread, runs one call at a time.
+   * Runs `work` in parallel with other work. DuckDB then gets one thread fewer, because each idle thread uses CPU time:
+   * a COPY into 132 partitions took 1.77 CPU seconds on two threads, and 1.07 on one. If there is only one thread,
+   * calls run one at a time.
    */
   async inLane<T>(work: () => Promise<T>): Promise<T> {
     if (this.#threads < 2) return this.#inTurn(work);
@@ -154,7 +154,7 @@ export class Database {
     return this.#setThreads();
   }
 
-  /** Stops caching the footers of Parquet files. For tens of thousands of files, footers exceed the memory limit. */
+  /** Stops caching Parquet footers, because those of tens of thousands of files exceed the memory limit. */
   async forgetFooters(): Promise<void> {
     const set = this.#sessions.map(({ connection }) => connection.run('SET parquet_metadata_cache = false'));
     const setting = settleAll(set);
@@ -193,7 +193,7 @@ export class Database {
     return session;
   }
 
-  /** During an `inLane` call, one more session may be busy, because the call's statements use only one thread. */
+  /** With three or more sessions, keeps one free outside `inLane` calls, because statements then use all threads. */
   #isFull(): boolean {
     const busy = this.#sessions.length - this.#free.length;
     return this.#most > 2 && this.#openLanes === 0 && busy >= this.#most - 1;
@@ -211,7 +211,7 @@ export class Database {
     }
   }
 
-  /** Sets the number of threads of the instance. During `inLane` calls, it is one less. */
+  /** Sets DuckDB's number of threads: one fewer than `#threads` during `inLane` calls, but at least one. */
   #setThreads(): Promise<void> {
     this.#serve();
     const setting = this.#setting.then(async () => {
@@ -249,7 +249,8 @@ async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
 const AGAIN_MS = 50;
 
 /**
- * After an abort, keeps interrupting, as an interrupt between statements has no effect. Returns a function to end this.
+ * Interrupts repeatedly after an abort, because an interrupt between statements has no effect. Returns a function that
+ * stops interrupting.
  */
 export function interruptOnAbort(connection: Pick<DuckDBConnection, 'interrupt'>, signal: AbortSignal): () => void {
   let timer: NodeJS.Timeout | undefined;

@@ -13,7 +13,7 @@ import { runWhole } from './whole-result.js';
 /** The maximum number of rows that are copied into a table. Larger relations are read from files. */
 export const FEW_ROWS = 50_000n;
 
-/** The relations of a database. A statement waits only for relations that it reads. */
+/** Creates relations in a database. Before a statement runs, it waits until the relations that it reads exist. */
 export class RelationGraph {
   readonly db: Database;
 
@@ -26,8 +26,8 @@ export class RelationGraph {
   }
 
   /**
-   * Creates a relation whose rows are computed once and stored. Appends the rows of further queries, which must have
-   * the same columns, in order.
+   * Creates a relation whose rows are computed once and stored. Then appends the rows of each further query, in the
+   * given order. All queries must have the same columns.
    */
   table(label: string, select: Sql, ...nextSelects: readonly Sql[]): Relation {
     return this.#make('TABLE', label, select, nextSelects);
@@ -69,7 +69,7 @@ export class RelationGraph {
     return row?.n as bigint;
   }
 
-  /** Returns the item ids of a relation or FROM expression. Avoids an object for each row, as there may be millions. */
+  /** Returns the item ids of the rows. Creates no object for each row, because there may be millions of rows. */
   async itemIds(rows: Relation | Sql): Promise<IdSet> {
     const each = sql`SELECT DISTINCT item_id FROM ${rows}`;
     const { text } = sql`${each} ORDER BY item_id`;
@@ -124,7 +124,7 @@ function begin(work: Promise<void>): Promise<void> {
 
 export type LoadedValue = string | number | bigint | boolean | null | undefined;
 
-/** Binds all rows as one JSON text. With one parameter for each value, planning the casts took three times as long. */
+/** Binds all rows as one JSON text, because binding each value separately took three times as long. */
 async function loadRows(
   db: Database,
   name: string,

@@ -9,7 +9,7 @@ import { join, Sql, sql, type ValueTypes, writeTyped } from './sql.js';
 type Models = typeof MODELS;
 export type ModelName = keyof Models;
 
-/** The rows that stand for a table's name in a query: a relation or a SELECT. */
+/** The rows that replace a table's name in a query: a relation or a SELECT. */
 export type Source = Relation | Sql;
 export type Needs<M extends ModelName> = Record<Models[M]['needs'][number], Source>;
 /** The values that a model reads with `getvariable`. Its header declares their names and types. */
@@ -37,8 +37,8 @@ export function readModel(name: string): string {
 }
 
 /**
- * Reads a query of pipelines/analysis by name. Replaces `(FROM 'other.sql')` with the query in that file, or with the
- * table of that name if `prepared` contains it.
+ * Reads a query of pipelines/analysis by name. Replaces `(FROM 'other.sql')` with the query in other.sql, or with the
+ * table `other` if `prepared` contains that name.
  */
 export function readAnalysis(name: string, prepared: ReadonlySet<string> = new Set()): string {
   const text = readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
@@ -59,8 +59,8 @@ export function bindModel<M extends ModelName>(name: M, needs: Needs<M>, values:
 }
 
 /**
- * Replaces the names of tables in a query with relations, without changing line numbers. `values` maps variables to SQL
- * text; other variables are read from the session.
+ * Replaces the names of tables in a query with relations, without changing line numbers. `values` contains the SQL text
+ * of variables. All other variables keep the values that the session has.
  */
 export function bindQuery(
   text: string,

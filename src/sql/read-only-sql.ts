@@ -4,8 +4,8 @@ import type { Database } from './connection.js';
 import { escapeGlob, quoteList } from './quote.js';
 
 /**
- * Permanently limits SQL on this database to the given folders and files. DuckDB checks a path before it expands
- * patterns, so each folder is also allowed in the escaped form that pricelake's views use.
+ * Permanently limits SQL on this database to the given folders and files. Also allows each folder's path with escaped
+ * patterns, because pricelake's views use this form, and DuckDB compares paths before it unescapes them.
  */
 export async function lockDown(db: Database, folders: string[], files: string[] = []): Promise<void> {
   const spelled = new Set([...folders, ...folders.map(escapeGlob)]);
@@ -28,21 +28,22 @@ export async function prepareSelect(connection: DuckDBConnection, sql: string): 
   const { statements, explains, read } = await parseReading(connection, sql);
   const statement = await statements.prepare(0);
   const wanted = explains ? StatementType.EXPLAIN : StatementType.SELECT;
-  // Checks the explained statement too, because EXPLAIN ANALYZE runs it, and it may be WITH … INSERT.
+  // Also checks the explained statement, because EXPLAIN ANALYZE runs it, and WITH may introduce an INSERT.
   if (explains) await prepareSelect(connection, read);
   if (statement.statementType !== wanted) throw refuse(StatementType[statement.statementType] ?? 'this statement');
   return statement;
 }
 
 /**
- * Parses one statement, which must start with a keyword for reading. Doesn't bind it. @throws PricelakeError `query`
+ * Parses one statement, which must start with a keyword such as SELECT. Doesn't prepare the statement.
+ * @throws PricelakeError `query`
  */
 export async function parseReading(connection: DuckDBConnection, sql: string) {
   const statements = await extractStatements(connection, sql);
   if (statements.count !== 1) {
     throw new PricelakeError('query', `found ${statements.count} statements, but only one SELECT can run at a time`);
   }
-  // Checks this before the statement is prepared, because binding EXPORT DATABASE already creates its folder.
+  // Checks the keyword before the statement is prepared, because preparing EXPORT DATABASE creates a folder.
   const explains = EXPLAINING.test(sql.replace(LEADING_COMMENTS, ''));
   const read = sql.replace(LEADING_COMMENTS, '').replace(EXPLAINING, '').replace(LEADING_COMMENTS, '');
   if (!READING.test(read)) throw refuse(read);

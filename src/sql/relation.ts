@@ -1,4 +1,4 @@
-/** Named rows that a run's statements can read. A relation is created once. Its name never stands for other rows. */
+/** A named view or table that statements can read. It is created once, and its name is never used again. */
 export class Relation {
   readonly name: string;
   /** Resolves when the rows can be read. */

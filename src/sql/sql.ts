@@ -47,7 +47,7 @@ export function readFiles(
   return new Sql(`${reader}(${[`[${list}]`, ...options, ...(hasNames ? ['filename = true'] : [])].join(', ')})`);
 }
 
-/** Reads a view or table of the session, even in a query in which its name stands for other rows. */
+/** Reads a view or table of the session, even if the query redefines the name of that table in WITH. */
 export const itself = (name: string): Sql => code(`FROM main.${quoteIdentifier(name)}`);
 
 export function join(parts: readonly Sql[], separator: string): Sql {
@@ -74,7 +74,7 @@ export interface ValueTypes {
   'VARCHAR[]': readonly string[];
   BIGINT: bigint;
   BOOLEAN: boolean;
-  /** The interval in microseconds. */
+  /** The length of the interval in microseconds. */
   INTERVAL: bigint;
 }
 
@@ -96,9 +96,7 @@ function writeText(text: string): string {
   return text.split('\0').map(quoteLiteral).join(' || chr(0) || ');
 }
 
-/**
- * Lists the columns of `table` that the SQL texts name, because rows of `items` are wide and scans should be narrow.
- */
+/** Lists the columns of `table` whose names occur in the SQL texts, so that scans needn't read all columns. */
 export function selectNamedColumns(table: TableName, texts: readonly string[]): string {
   const words = new Set(texts.flatMap((text) => text.match(/\w+/gu) ?? []));
   const columns = loadTableSchema(table).columns.filter(({ name }) => words.has(name));

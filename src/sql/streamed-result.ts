@@ -12,8 +12,8 @@ export interface RowSource {
 const END = quoteIdentifier('end of the result');
 
 /**
- * Streams any number of rows, and then a row with an end mark in an additional column. DuckDB keeps the order of UNION
- * ALL, so the mark comes last. If an error has cut the result off, the mark is missing.
+ * Streams a result of any size. Adds a column and a last row that marks the end. DuckDB keeps the order of UNION ALL,
+ * so the mark comes last. If an error has truncated the result, the mark is missing.
  */
 export function streamRows(connection: DuckDBConnection, { from, values, types }: RowSource): Rows {
   const marked = `SELECT *, false AS ${END} FROM ${from} UNION ALL BY NAME SELECT true AS ${END}`;
@@ -39,8 +39,8 @@ export function streamRows(connection: DuckDBConnection, { from, values, types }
 const HELD = quoteIdentifier('held result');
 
 /**
- * Copies at most `most` rows into a temporary table, which DuckDB writes to disk at its memory limit. Afterwards, the
- * files that the statement has read are no longer needed, even if the rows are read slowly.
+ * Copies at most `most` rows into a temporary table, which DuckDB moves to disk if memory is short. Callers can then
+ * read the rows slowly, even if the files that the statement has read are deleted in the meantime.
  */
 export async function holdRows(
   connection: DuckDBConnection,

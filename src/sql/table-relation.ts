@@ -12,12 +12,12 @@ type PartitionValues = DataFile['partitionValues'];
 /** A file's partition values and checksum in the log. Only files written by pricelake have a checksum. */
 type FileOrigin = { partitionValues: PartitionValues; sha256?: string | undefined };
 
-/** A file's path. If the file may lack the partition columns, their values in the log are added. */
+/** A file's path and, if the file may lack its partition columns, the values of these columns in the table's log. */
 export type RelationFile = string | { path: string; partitionValues: PartitionValues };
 
 /**
- * Describes a file at `path`. If another program has written it, adds its partition values, because some programs store
- * them only in the log.
+ * Returns the path of a file. If another program wrote the file, adds its partition values, because some programs store
+ * these values only in the table's log.
  */
 export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: string): RelationFile {
   const isOurs = sha256 !== undefined;
@@ -27,14 +27,14 @@ export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: st
 export interface RelationOptions {
   /** True to add a `filename` column with the path of each row's file. */
   places?: boolean;
-  /** False if every file has all columns. DuckDB then binds each use of the relation a millisecond faster. */
+  /** False if every file has all columns. This saves DuckDB one millisecond each time it binds the relation. */
   hasOlderFiles?: boolean;
 }
 
 /**
- * Builds SQL that reads exactly these files, with the contract's columns in order. If there are no files, the SQL
- * returns no rows. A column that a file lacks is NULL. Partition values come from the file, or from the log if another
- * program has written the file, but never from names of folders.
+ * Builds SQL that reads exactly these files, with the columns of the table's schema in order. If there are no files,
+ * the SQL returns no rows. A column that a file lacks is NULL. Partition values come from the file, or from the log if
+ * another program wrote the file, but never from folder names.
  */
 export function relateFiles(table: TableName, files: readonly RelationFile[], options: RelationOptions = {}): Sql {
   if (files.length === 0) return code(`(${writeEmptySelect(table)})`);
@@ -59,13 +59,13 @@ function readTable(table: TableName, paths: string[], { places = false, hasOlder
 
 type LoggedFile = Exclude<RelationFile, string>;
 
-/** Groups files by their partition columns. There is usually one group, because a table's files have the same ones. */
+/** Groups files by their partition columns. Usually all files of a table have the same columns and form one group. */
 function groupByColumns(files: LoggedFile[]): LoggedFile[][] {
   const keyOf = ({ partitionValues }: LoggedFile) => Object.keys(partitionValues).join();
   return [...new Set(files.map(keyOf))].map((key) => files.filter((file) => keyOf(file) === key));
 }
 
-/** Reads all files in one scan and joins their partition values, because several scans would need more buffers. */
+/** Reads all files in one scan, which needs less memory than one scan for each file, and joins partition values. */
 function selectWithPartitions(table: TableName, files: LoggedFile[], { places = false }: RelationOptions): Sql {
   const columns = loadTableSchema(table).columns.filter(({ name }) => name in (files[0]?.partitionValues ?? {}));
   const paths = files.map(({ path }) => path);
@@ -84,7 +84,7 @@ function selectWithPartitions(table: TableName, files: LoggedFile[], { places = 
       ON string_split('/' || stored.filename, ${`/${table}/`})[-1] = logged.path`;
 }
 
-/** Returns the path within a table's folder. DuckDB always reports absolute paths. */
+/** Returns a file's path within its table's folder. DuckDB reports absolute paths, but `path` may be relative. */
 const pathInTable = (table: TableName, path: string) => `/${path}`.split(`/${table}/`).at(-1) ?? path;
 
 /**

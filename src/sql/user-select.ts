@@ -5,7 +5,7 @@ import { parseReading, prepareSelect } from './read-only-sql.js';
 
 /**
  * The sources that a user's SELECT may read. `tables` excludes files, and functions whose result may have any size.
- * `files` allows these functions, and table functions that read the files to which `lockDown` limits the database.
+ * `files` allows these functions, and also table functions that read files (`lockDown` limits which files).
  */
 export type Reach = 'tables' | 'files';
 
@@ -55,14 +55,14 @@ export async function prepareUserSelect(
   return prepareSelect(connection, sql);
 }
 
-/** Checks a statement by its text only, so that another process can prepare it. Returns true for an EXPLAIN. */
+/** Checks a statement without preparing it, so that another process can prepare it. Returns true for an EXPLAIN. */
 export async function requireUserSelect(connection: DuckDBConnection, sql: string, reach: Reach): Promise<boolean> {
   const { read, explains } = await parseReading(connection, sql);
   const row = async (text: string, values: DuckDBValue[] = []) =>
     (await connection.runAndReadAll(text, values)).getRowObjects()[0];
   const tree = await parseSelect({ row }, read);
   if (tree === undefined) {
-    // Also rejects an INSERT that starts with WITH.
+    // This rejects even an INSERT that starts with WITH, which `parseReading` accepts.
     throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW are allowed');
   }
   requireAllowed(tree, reach);

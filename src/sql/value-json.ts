@@ -70,7 +70,7 @@ const NUMBERS = new Set([...SIGNED, UTINYINT, USMALLINT, UINTEGER, UBIGINT, UHUG
 
 export const isNumberType = ({ typeId }: DuckDBType): boolean => NUMBERS.has(typeId);
 
-/** Rounds a half away from zero. Doesn't change an amount that has fewer decimals. */
+/** Rounds an amount to this number of decimals, half away from zero. An amount with fewer decimals stays as it is. */
 export function roundDecimal(amount: DuckDBDecimalValue, decimals: number): DuckDBDecimalValue {
   const { value, scale, width } = amount;
   if (scale <= decimals) return amount;

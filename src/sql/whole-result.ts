@@ -6,9 +6,9 @@ import type {
 } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
 
-// A streamed result returns null at its end and also after an error, and DuckDB's bindings don't show the error. So
-// chunks are fetched only in this file. It checks the number of rows of a result in memory. A streamed result has an
-// end mark instead (streamed-result.ts).
+// A streamed result returns null both at its end and after an error, and DuckDB's bindings don't report the error. Code
+// outside this file therefore never fetches chunks itself. For a result in memory, this file checks the number of rows.
+// For a streamed result, streamed-result.ts checks an end mark.
 
 export interface Rows {
   /**
