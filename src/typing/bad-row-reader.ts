@@ -13,7 +13,7 @@ import { NUMBER_MARK } from './long-numbers.js';
 import { nameColumn } from './shape.js';
 
 const SAFE_LENGTH = 15;
-/** The number of characters of raw text to keep if a row alone uses up most of the size limit of a line. */
+/** The number of characters of raw text that a good row keeps if its line would otherwise exceed the size limit. */
 const FEW_CHARACTERS = 1000;
 
 export interface CsvColumns extends Readonly<CsvFacts> {
@@ -35,7 +35,7 @@ export interface BadRowTask {
 
 /**
  * Reads a file row by row, after DuckDB has failed to read it as a whole. Writes each row that can't be typed to
- * `badPath`, with its position, raw text and reason, and all other rows to `goodPath`. Returns the number of each.
+ * `badPath`, with its position, raw text and reason, and all other rows to `goodPath`. Counts good and bad rows.
  */
 export async function separateBadRows(task: BadRowTask): Promise<{ good: number; bad: number }> {
   const good = createWriteStream(task.goodPath);
@@ -75,7 +75,7 @@ function wrapRow(
   const reason = row.reason ?? findFault(row.value) ?? findHalfCharacter(value);
   const wrap = (last: string, characters = LIMITS.rawCharacters) =>
     `${JSON.stringify({ n: row.place, raw: shortenRaw(row.raw, characters) }).slice(0, -1)},${last}}\n`;
-  // A parser's message may quote half of a surrogate pair, which DuckDB can't read. U+FFFD replaces the half.
+  // A parser's message may quote a lone surrogate, which DuckDB can't read. Buffer.from replaces it with U+FFFD.
   const refuse = (why: string) => ({
     line: wrap(`"reason":${JSON.stringify(Buffer.from(why).toString())},"id":${JSON.stringify(readId())}`),
     isGood: false,
@@ -88,10 +88,10 @@ function wrapRow(
   return refuse(describeSize(Buffer.byteLength(row.raw)));
 }
 
-/** Truncates a long text and adds its size. The downloaded file still contains the whole text. */
+/** Truncates a long text, and appends its full size in bytes. The downloaded file still contains the whole text. */
 function shortenRaw(raw: string, characters: number): string {
   if (raw.length <= characters) return raw;
-  // If the cut splits a surrogate pair, U+FFFD replaces the half.
+  // If the cut splits a surrogate pair, Buffer.from replaces the remaining half with U+FFFD.
   const start = Buffer.from(raw.slice(0, characters)).toString();
   return `${start}… (${Buffer.byteLength(raw)} bytes in all)`;
 }
@@ -155,13 +155,13 @@ function parseCsvRow(text: string, { columns, quotesNulls, objects }: CsvColumns
   return { value };
 }
 
-/** Returns the digits of the item's id in a bad row, or null if they can't be found reliably. */
+/** Returns the item's id in a bad row as digits, or null if the id can't be found reliably. */
 function readRowId({ raw }: RawRow, { fields, csv, fitId }: BadRowTask): string | null {
   if (csv !== undefined) return readCellId(parseCsvRecord(raw) ?? [], csv.columns, fitId);
   return findRowId(Buffer.from(raw), fields === CHANGE_FIELDS ? ['item'] : [], fitId);
 }
 
-/** Parses JSON. Numbers that a double could change become strings that start with NUMBER_MARK. Never throws. */
+/** Parses JSON. All numbers but short integers become strings that start with NUMBER_MARK. Never throws. */
 function parseLine(text: string): Parsed {
   if (isTooDeep(text)) return { reason: TOO_DEEP };
   try {
@@ -171,7 +171,7 @@ function parseLine(text: string): Parsed {
   }
 }
 
-/** Formats a short number as DuckDB does, so that a row's text doesn't depend on its reader. Keeps a long number. */
+/** Formats a short number as DuckDB does, so that both readers return the same text. Doesn't change a long number. */
 function keepNumber(token: string): number | string {
   if (/^-?\d+$/.test(token) && token.length <= SAFE_LENGTH) return Number(token);
   return `${NUMBER_MARK}${token.length <= SAFE_LENGTH ? printDouble(token) : token}`;
@@ -187,7 +187,7 @@ function printDouble(token: string): string {
 
 const TOO_DEEP = `nested more than ${LIMITS.jsonDepth} levels deep`;
 
-/** Matches an escaped lone surrogate, as JSON.stringify writes it. A column can't contain one, because it is UTF-8. */
+/** Matches a lone surrogate, as JSON.stringify escapes it. A column can't store one, because its text is UTF-8. */
 const HALF_CHARACTER = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;
 
 function findHalfCharacter(json: string): string | undefined {

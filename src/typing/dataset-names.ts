@@ -2,15 +2,15 @@ import type { RelationGraph } from '../sql/graph.js';
 import type { Relation } from '../sql/relation.js';
 import { code, sql, writeTyped } from '../sql/sql.js';
 
-/** The first character of a list of dataset names that isn't split yet. It is for private use, like NUMBER_MARK. */
+/** The first character of a list of dataset names that isn't split yet: a private-use character, like NUMBER_MARK. */
 export const NAMES_MARK = '\uE0F2';
 
-/** The maximum length of a pattern. If all names don't fit, the pattern has only names that contain a separator. */
+/** The maximum length of a pattern. A longer pattern is rebuilt with only the names that contain a separator. */
 const MAX_PATTERN = 100_000;
 
 /**
  * Builds the pattern with which the SQL macro `dataset_names` splits a list of names. Returns null if no name is known.
- * Only the known names show whether `Tools; Garden` is one dataset or two.
+ * The list `Tools; Garden` may be one dataset or two; only the known names can tell.
  */
 export function writeDatasetPattern(names: readonly string[]): string | null {
   const known = [...new Set(names)].filter((name) => name.trim() !== '').sort((a, b) => b.length - a.length);
@@ -41,7 +41,7 @@ export async function readKnownDatasets(graph: RelationGraph, datasets: Relation
   return rows.map(({ id, name }) => ({ id: id as bigint, name: String(name) }));
 }
 
-/** Dataset names that items may contain. `readable` lists those that the key can read; undefined stands for all. */
+/** The names of datasets. `readable` lists the datasets that the API key can read; undefined if it can read all. */
 export interface DatasetNames {
   readable: readonly string[] | undefined;
   byId: ReadonlyMap<bigint, readonly string[]>;
@@ -71,7 +71,7 @@ export interface DatasetRename {
 
 /**
  * Finds datasets whose name has changed since the lake recorded it. Omits a former name that another dataset also has,
- * because a row with this name may mean either dataset. A complete copy corrects such rows.
+ * because a row with this name may mean either dataset. The next complete copy corrects these rows.
  */
 export function findRenamedDatasets(known: readonly DatasetName[], visible: readonly DatasetName[]): DatasetRename[] {
   const isKnown = ({ id }: DatasetName) => known.some((one) => one.id === id);

@@ -4,13 +4,13 @@ import { join, sql } from '../sql/sql.js';
 import type { ItemReads } from './typed-rows.js';
 
 /**
- * The time by which a change's `observedAt` is later than `lastChangedAt` in the row of its item. The API document
- * doesn't say that the two are equal.
+ * How much later the `observedAt` of a change is than the `lastChangedAt` in its item's row. The API document doesn't
+ * say that these two times are equal.
  */
 export interface FeedSkew {
   /** The difference in microseconds; null if it couldn't be measured. SQL then assumes two minutes. */
   us: bigint | null;
-  /** True if rows of this run or an earlier run prove the difference. */
+  /** True if rows of this run or of an earlier run prove the difference. False if it is an estimate. */
   isKnown: boolean;
 }
 
@@ -28,8 +28,8 @@ export interface SkewEvidence {
 
 /**
  * Measures the difference (skew) from rows and changes of the same items.
- * @param lacksChanges true if a change couldn't be typed. A row may include this change, so a skew that isn't proved
- * counts as 0
+ * @param lacksChanges true if a change couldn't be typed. The distance from a row to another change may then mislead,
+ * so an estimated skew counts as 0
  */
 export async function measureFeedSkew(
   graph: RelationGraph,
@@ -43,7 +43,7 @@ export async function measureFeedSkew(
   return { us: us ?? null, isKnown: known !== undefined };
 }
 
-/** Returns the skew that a run recorded last. The few rows of this run may not show whether they are skewed or late. */
+/** Returns the latest recorded skew. Few rows may not show whether their times are skewed or the rows are outdated. */
 async function readKnownSkew(graph: RelationGraph, runs: Relation): Promise<bigint | undefined> {
   const row = await graph.row(sql`SELECT arg_max(feed_skew_us, run_number) AS us FROM ${runs}`);
   return typeof row?.us === 'bigint' ? row.us : undefined;
@@ -51,7 +51,7 @@ async function readKnownSkew(graph: RelationGraph, runs: Relation): Promise<bigi
 
 interface Skew {
   us: bigint | undefined;
-  /** True if the rows agree on the skew. */
+  /** True if the rows prove the skew. False if it is an estimate. */
   isSure: boolean;
 }
 
@@ -81,15 +81,15 @@ async function readSkew(
       (SELECT max_by(distance, {'items': items, 'nearness': -abs(distance)}) FROM counted
         WHERE items > 1 AND 2 * items > (SELECT count(DISTINCT item_id) FROM distances)) AS agreed
     FROM nearest`);
-  // An item may have several changes close to its row, and one of them may match by chance. The skew is therefore the
-  // distance on which most items agree. If items agree on two distances, because changes come in pairs, the smaller
-  // distance is used, so that no row counts as including a change that was made after it.
+  // One of an item's changes may be close to its row by chance. The skew is therefore the distance that most items
+  // share. If most items share two distances, because changes come in pairs, the smaller distance is used. With the
+  // larger one, a row could count as including a change that was made after it.
   if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return { us: row.agreed + SECOND_US, isSure: true };
   if (row?.is_exact === true) return { us: 0n, isSure: true };
-  // Estimates the skew only with history, because the changes nearest to late rows are from earlier runs.
+  // Estimates the skew only if history is included: an outdated row contains the changes of earlier runs.
   if (!withHistory || typeof row?.middle !== 'bigint') return { us: undefined, isSure: false };
   return { us: row.middle > 0n ? row.middle + SECOND_US : 0n, isSure: false };
 }
 
-/** The times of rows and changes may be rounded to seconds. */
+/** Added to a measured skew, because the times of rows and changes may be rounded to seconds. */
 const SECOND_US = 1_000_000n;

@@ -15,7 +15,7 @@ export interface LandedFile {
   /** The absolute path. */
   path: string;
   layout: Layout;
-  /** True if long numbers are written as strings that start with NUMBER_MARK. */
+  /** True if the file contains long numbers as strings that start with NUMBER_MARK. */
   marked: boolean;
   /** True if a row exceeds the size limit. DuckDB may still accept the row, depending on its position in the file. */
   hasTooLarge?: boolean;
@@ -50,7 +50,7 @@ function readText(name: string, value: string): string {
     const json = `CASE WHEN ${hasLongNumber(value)} THEN ${value} ELSE CAST(json(${value}) AS VARCHAR) END`;
     return `CASE WHEN json_valid(${value}) THEN ${json} ELSE CAST(to_json(${value}) AS VARCHAR) END`;
   }
-  // NAMES_MARK marks a list that is split later, when the names of datasets are known (dataset-names.ts).
+  // Marks a list of names, which is split later, when the datasets' names are known (dataset-names.ts).
   const names = `CASE WHEN ${value} IS NOT NULL THEN [${quoteLiteral(NAMES_MARK)} || ${value}] END`;
   return `CASE WHEN starts_with(${value}, '[') AND json_valid(${value}) THEN from_json(${value}, '["VARCHAR"]') ELSE ${names} END`;
 }
@@ -103,12 +103,12 @@ function placeSql(files: LandedFiles): string[] {
   ];
 }
 
-/** The column for the path of a row's file. The service is unlikely to have a field with this name. */
+/** The column that DuckDB adds for the path of a row's file. The service is unlikely to use this name for a field. */
 const FILE_COLUMN = 'pricelake_landed_file';
 
 /**
- * Builds SQL that returns a fact about the file of a row. DuckDB evaluates this CASE once for each vector of rows, but
- * would evaluate a lookup in a list for each row.
+ * Builds SQL that maps the file of each row to a text. DuckDB evaluates the CASE once for each vector of rows. It would
+ * evaluate a lookup in a list for each row.
  */
 function eachFile(files: LandedFiles, fact: (file: LandedFile) => string): string {
   if (files.length === 1) return quoteLiteral(fact(files[0]));
@@ -120,7 +120,7 @@ export function rowPrefix(file: LandedFile): string {
   return file.layout === 'separated' ? 'row.' : '';
 }
 
-/** Builds SQL that reads files and declares every column, because DuckDB would read a file twice to infer columns. */
+/** Builds SQL that reads files with declared columns. To infer the columns, DuckDB would read each file twice. */
 export function rowsSql(files: LandedFiles, fields: Map<string, string>, isOpen = false): string {
   if (files[0].layout === 'csv') return csvRowsSql(files, files[0].csv ?? { columns: [], quotesNulls: false });
   const row = isOpen ? OPEN_OBJECT : structType(fields);
@@ -155,7 +155,7 @@ function restoreNumbers(sql: string, file: LandedFile): string {
   return `regexp_replace(${sql}, ${quoteLiteral(`"${NUMBER_MARK}([^"]*)"`)}, '\\1', 'g')`;
 }
 
-/** Builds SQL for a JSON object of a row's fields that the API document doesn't list. It is null if there are none. */
+/** Builds SQL for a JSON object of a row's fields that the API document doesn't list; null if there are none. */
 function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
   if (shape.unknown.size === 0) return 'CAST(NULL AS VARCHAR)';
   const members = [...shape.unknown].map(([name, sql]) => {

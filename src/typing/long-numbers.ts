@@ -23,7 +23,7 @@ const NUMBER_BYTES = (() => {
   return table;
 })();
 
-/** Finds the numbers that must be quoted to stay exact, in order. @param bytes complete lines of NDJSON */
+/** Returns the positions of numbers that must be quoted to stay exact. @param bytes complete lines of NDJSON */
 export function findLongNumbers(bytes: Buffer): Token[] {
   const tokens: Token[] = [];
   // Inspects only every 16th byte, because each number that is longer than SAFE_LENGTH covers one of these bytes.
@@ -40,7 +40,7 @@ export function findLongNumbers(bytes: Buffer): Token[] {
 }
 
 function isAtRisk(bytes: Buffer, start: number, end: number): boolean {
-  // Most long numbers are ids, which fit in an int64.
+  // Most long numbers are ids. With up to 18 digits, they fit in an int64, so they stay exact.
   if (end - start <= SAFE_INTEGER_DIGITS && isDigits(bytes, start, end)) return false;
   return NUMBER.test(bytes.toString('latin1', start, end)) && !isInString(bytes, start);
 }
@@ -65,8 +65,8 @@ function isInString(bytes: Buffer, at: number): boolean {
 }
 
 /**
- * Replaces numbers with strings that start with NUMBER_MARK. All results use the same buffer, because a new buffer for
- * each chunk would take longer than finding the numbers. A result is valid only until the next call.
+ * Replaces numbers with strings that start with NUMBER_MARK. All calls write to the same buffer, because allocating a
+ * buffer for each chunk would take longer than finding the numbers. A result is valid only until the next call.
  */
 export class NumberQuoter {
   #room = Buffer.alloc(0);
@@ -89,7 +89,7 @@ export class NumberQuoter {
   }
 }
 
-/** The first character of a quoted number. It is for private use, so text from shops hardly contains it. */
+/** The first character of a quoted number: a private-use character, which text from shops is unlikely to contain. */
 export const NUMBER_MARK = '\uE0F1';
 const OPEN = Buffer.from(`"${NUMBER_MARK}`);
 const CLOSE = Buffer.from('"');

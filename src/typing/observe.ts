@@ -11,16 +11,16 @@ import { findLongNumbers, NumberQuoter } from './long-numbers.js';
 import { type ObservedFields, observeRow } from './shape.js';
 
 const NEWLINE = 0x0a;
-/** If all files together aren't larger than this, all their rows are observed. */
+/** If the total size of the files is at most this, all their rows are observed. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 1024 * 1024;
 const STEP_BYTES = 1024 * 1024;
 const SAMPLE_BYTES = 16 * 1024;
 
 /**
- * Parses all rows of small files. Parses only the first megabyte of large files, and a sample of each other megabyte
- * and file. All files must have the same origin. For a line that isn't JSON, which typing reports later, calls `onRow`
- * with undefined.
+ * Parses all rows of small files. If files are large, parses the first megabyte of the first file, and short samples of
+ * the rest. All files must have the same origin. For a line that isn't JSON, calls `onRow` with undefined. Typing
+ * reports this line later.
  */
 export async function observeRows(files: readonly { path: string }[], onRow: (row: unknown) => void): Promise<void> {
   for await (const lines of readSamples(files.map(({ path }) => path))) {
@@ -75,7 +75,7 @@ export interface Look {
   show: (row: unknown, format?: 'csv') => void;
 }
 
-/** Observes at least 200 records of a CSV file, and continues until each column that may hold objects had a value. */
+/** Observes the first 200 records of a CSV file, and more until each column that may hold objects has had a value. */
 export async function observeCsv(file: string, { observed, mapping, show }: Look): Promise<CsvFacts> {
   const quotesNulls = await findQuotedNulls(file);
   let columns: string[] | undefined;
@@ -103,8 +103,8 @@ export async function observeCsv(file: string, { observed, mapping, show }: Look
 }
 
 /**
- * True if all empty cells in the first records are quoted. In this case, the writer quotes every cell, including nulls,
- * because no item has a value in every column.
+ * True if all empty cells in the first records are quoted. Some of these cells must be nulls, because no item has a
+ * value in every column. So the writer also quotes nulls.
  */
 async function findQuotedNulls(file: string): Promise<boolean> {
   let isQuoted = false;
@@ -164,7 +164,7 @@ export async function quoteFile(source: string, readAt: string, workFolder: stri
   const quoter = new NumberQuoter();
   try {
     for await (const lines of readWholeLines(source)) {
-      // Looks only at the chunk's first line, because a line of this length always starts a chunk.
+      // Checks only the chunk's first line, because a line that exceeds the size limit always starts a chunk.
       hasTooLarge ||= lines.length > LIMITS.rowBytes && !lines.subarray(0, LIMITS.rowBytes + 1).includes(NEWLINE);
       const tokens = findLongNumbers(lines);
       if (tokens.length > 0 && out === undefined) {

@@ -17,28 +17,28 @@ import {
 } from '../tables/item-names.js';
 
 /**
- * The places of an item's values in a downloaded row. The API document lists the fields of Item, but not those of an
- * export row, so every plausible name is recognized: nested as in Item, or flat (`siteId`, `site_id`, `site.id`).
+ * Describes where a downloaded row contains an item's values. The API document lists the fields of Item, but not those
+ * of an export row. So every plausible name is recognized, nested as in Item or flat (`siteId`, `site_id`, `site.id`).
  */
 export interface Shape {
   /** The top-level fields to read, and their DuckDB types. In CSV, all fields are text. */
   fields: Map<string, string>;
   /** The SQL expression for each item value. In CSV, a value without a column has no expression. */
   values: Map<ItemValue, string>;
-  /** `attributes` or `datasets`, if rows contain them as text: JSON, or a list of names. */
+  /** Contains `attributes` or `datasets` if the rows have its value as text, which is JSON or a list of names. */
   texts: Set<ItemValue>;
-  /** The SQL of each field that isn't in the API document, by its name in `extra`. It returns JSON, or text in CSV. */
+  /** SQL for each field that the API document doesn't list, by its name in `extra`. Returns JSON, or text for CSV. */
   unknown: Map<string, string>;
   objects: Set<string>;
-  /** True if two names in JSON rows differ only in case. Each row is then read as an OPEN_OBJECT, in the column ROW. */
+  /** True if two names in JSON rows differ only in case. Then the column ROW contains each row as an OPEN_OBJECT. */
   isOpen: boolean;
 }
 
-/** Reads objects whose names differ only in case, because SQL names of columns and struct fields ignore case. */
+/** The type of objects whose names may differ only in case. SQL ignores case in names of columns and struct fields. */
 export const OPEN_OBJECT = 'MAP(VARCHAR, JSON)';
 export const ROW = 'row';
 
-/** Precedes each capital letter in the name of a column. It is a character for private use, like NUMBER_MARK. */
+/** Precedes each capital letter in the name of a column. This is a private-use character, like NUMBER_MARK. */
 const CAPITAL_MARK = '\uE0F3';
 
 /** Returns a name for a CSV column that is unique even if case is ignored. */
@@ -77,7 +77,7 @@ export function observeRow(observed: ObservedFields, row: unknown, mapping: Mapp
 
 type Style = (path: string) => string;
 
-/** Guesses the names of fields that aren't in the sample, because a service may omit fields whose value is null. */
+/** Guesses the spelling of fields that aren't in the sample. A service may omit fields whose value is null. */
 function detectStyle(observed: ObservedFields): { style: Style; nested: boolean } {
   const names = [...observed.keys()];
   const isSnake = names.some((name) => name.includes('_') && BY_FOLDED_NAME.has(fold(name)));
@@ -101,7 +101,7 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
     isOpen: kind === 'json' && haveEqualNames(observed.keys()),
     parents: new Set(),
   };
-  // A name in the mapping precedes a recognized name, and the standard spelling precedes other spellings.
+  // A mapped name takes precedence over a recognized name, and a standard spelling over other spellings.
   const rank = (name: string) => (Object.hasOwn(mapping, name) ? 0 : isExactName(name) ? 1 : 2);
   for (const [name, field] of [...observed].sort(([a], [b]) => rank(a) - rank(b))) {
     addObserved(shape, { name, known: translate(name, mapping) }, field, kind);
@@ -118,7 +118,7 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
   return detected;
 }
 
-/** Lists the item values whose field no observed row contains. A field that is null counts as contained. */
+/** Lists the item values for which no observed row has a field. A field whose value is null counts as a field. */
 export function listAbsent(observed: ObservedFields, mapping: Mapping): ItemValue[] {
   if (observed.size === 0) return [];
   const { values } = detectShape(observed, 'csv', mapping); // for CSV, `values` contains only observed fields

@@ -22,10 +22,10 @@ export interface TypedFile {
   badPath?: string | undefined;
   part: string;
   origin: Origin;
-  /** The number of rows in typedPath, which includes rows with a reject_reason, and in badPath. */
+  /** The number of rows in both files. The Parquet file includes rows with a reject_reason. */
   rows: number;
   rejected: number;
-  /** The paths of the downloaded files. */
+  /** The paths of the downloaded files that were typed. */
   sources: string[];
 }
 
@@ -58,7 +58,7 @@ export interface TypingTask {
   runId: string;
 }
 
-/** A source, with a copy of its file in which long numbers are quoted (observe.ts). */
+/** A source, and the file that DuckDB reads: if numbers must be quoted, this is a copy (observe.ts). */
 interface QuotedSource extends TypingSource {
   landed: LandedFile;
 }
@@ -69,7 +69,7 @@ export interface QuotedTask extends TypingTask {
   workFolder: string;
 }
 
-/** Quotes numbers that DuckDB would round. Can be interrupted between two files. */
+/** Quotes numbers that DuckDB would round. If the run is stopped, throws before the next file. */
 export async function quoteTask(db: Database, task: TypingTask, workFolder: string): Promise<QuotedTask> {
   const sources: QuotedSource[] = [];
   for (const source of task.sources) {
@@ -87,8 +87,8 @@ function asCsv(file: string, readAt: string, csv: CsvFacts): LandedFile {
 }
 
 /**
- * Types files together, with DuckDB's reader. If a row doesn't fit, types the files one by one, and reads the file with
- * the misfit row by row. Deletes temporary files.
+ * Types files together with DuckDB's reader. If this fails for a row, types the files one by one, and reads the file
+ * that contains the row in JavaScript, row by row. Deletes temporary files.
  * @throws PricelakeError `contract` if the number of rows differs from the number of downloaded rows
  */
 export async function typeFiles(db: Database, task: QuotedTask): Promise<TypedFile[]> {
@@ -172,7 +172,7 @@ async function typeRowByRow(db: Database, task: QuotedTask, source: QuotedSource
   return { typedPath, part, origin: task.origin, rows, rejected, sources: [source.path], ...bad };
 }
 
-/** Row groups are small, because staging a table reads ranges of websites from these files, sorted by website. */
+/** Typed files are sorted by website. Small row groups let staging read only the range of websites that it needs. */
 const ROW_GROUP_ROWS = 8_192;
 
 async function copyTyped(
@@ -198,7 +198,7 @@ async function copyTyped(
   return { rows: count, rejected: count - countNulls(written?.column_statistics, 'reject_reason', count) };
 }
 
-/** Returns the number of nulls from the statistics that COPY returns. A file without rows has no statistics. */
+/** Returns a column's number of nulls from the statistics that COPY returns. Without rows, there are no statistics. */
 function countNulls(statistics: DuckDBValue | undefined, column: string, rows: number): number {
   if (rows === 0 || !(statistics instanceof DuckDBMapValue)) return rows;
   const own = statistics.entries.find(({ key }) => key === quoteIdentifier(column))?.value;

@@ -15,7 +15,7 @@ export interface Tally {
 export interface ItemReads {
   /** The newest row of each item, with the columns of the table `items`. */
   rows: Relation;
-  /** All typed rows. They also contain their downloaded file (`part`) and their website's credit text. */
+  /** All typed rows, including the names of their downloaded files (`part`) and their websites' credit texts. */
   typed: Relation;
   tally: Tally;
 }
@@ -30,8 +30,8 @@ export function goodRows(files: readonly TypedFile[]): Sql {
 }
 
 /**
- * Selects the first row of each `key` in this `order`. Stores the positions of the other rows in a table. They are few,
- * because a key repeats only if an item moves while pages or shards are read.
+ * Selects the first row of each `key` in this `order`. Stores the positions of the other rows in a table. The table is
+ * small, because a key repeats only if an item moves to another page or shard during the download.
  */
 export function leaveOutRepeated(
   graph: RelationGraph,
@@ -68,7 +68,7 @@ const TYPED_COLUMNS = [
   { name: 'site_attribution', type: 'VARCHAR' },
 ];
 
-/** Fields that no export row has. Rows keep the lake's values of these fields, because a missing field isn't null. */
+/** Fields that no export row has. A missing field doesn't mean null, so rows keep the lake's values of these fields. */
 export interface AbsentFields {
   names: readonly ItemValue[];
   items: Relation;
@@ -86,12 +86,12 @@ export class ItemReader {
     this.#datasetPattern = datasetPattern;
   }
 
-  /** Reads the rows of exports and pages, which the run has read before the changes. */
+  /** Reads the rows of exports and pages, which the run read before the changes. */
   exported(files: readonly TypedFile[], absent?: AbsentFields): Promise<ItemReads> {
     return this.#readOnce('exported_items', ['export', 'page'], files, absent);
   }
 
-  /** Reads the rows of items that the run has read again after the changes. */
+  /** Reads the rows of items that the run read again after the changes. */
   reread(files: readonly TypedFile[]): Promise<ItemReads> {
     return this.#readOnce('reread_items', ['reread'], files, undefined);
   }

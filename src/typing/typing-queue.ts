@@ -10,9 +10,9 @@ export interface LandedItems {
   rows: number;
   bytes: number;
   readAt: string;
-  /** The origin of the rows; defaults to `export`. Export rows may have other fields than `/items` rows. */
+  /** The origin of the rows; defaults to `export`. Export rows and `/items` rows may have different fields. */
   origin?: Exclude<Origin, ChangeOrigin>;
-  /** True for items that an export has returned after the changes (origin `reread`). */
+  /** True for rows of an export that the run requested after the changes (origin `reread`). */
   isExport?: boolean;
   /** True if all rows belong to one website. */
   isOfOneSite?: boolean;
@@ -24,7 +24,7 @@ export interface ChangeFile {
   origin: ChangeOrigin;
 }
 
-/** Small files are typed together up to this size, because a statement costs as much as typing thousands of rows. */
+/** The size at which a batch of small files is typed. Each statement costs as much as typing thousands of rows. */
 const BATCH_BYTES = 48 * 1024 * 1024;
 /** If the queue has more downloaded bytes than this, `whenRoom` makes callers wait. */
 const WAITING_BYTES = 1024 * 1024 * 1024;
@@ -45,7 +45,7 @@ export class TypingQueue {
   readonly #mapping: Mapping;
   readonly #look: LookAtRow;
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
-  /** Files that wait until they are large enough together for a batch. */
+  /** Small files that wait until there are enough files for a batch. */
   #small: LandedItems[] = [];
   /** Resolves when all small batches and files of changes so far are typed. An error doesn't stop later files. */
   #work: Promise<unknown> = Promise.resolve();
@@ -66,14 +66,14 @@ export class TypingQueue {
     this.#look = look;
   }
 
-  /** Ignores files of items that are added after this call, because a later attempt of the run types them. */
+  /** Ignores files of items that are added after this call. A later attempt of the run types these files. */
   leaveItems(): void {
     this.#isLeft = true;
   }
 
   /**
-   * Starts typing a file of items, unless it was added before. If typing fails, `finish` throws the error. A file that
-   * may be discarded later is typed alone.
+   * Starts typing a file of items. Ignores a file that was already added. If typing fails, `finish` throws the error. A
+   * file that may be discarded later is typed alone.
    */
   addItems(landed: LandedItems, { mayBecomeVoid = false } = {}): void {
     if (this.#isLeft || this.#added.has(landed.path)) return;
@@ -85,7 +85,7 @@ export class TypingQueue {
     if (mayBecomeVoid || countBytes(this.#small) >= BATCH_BYTES) this.#closeBatch();
   }
 
-  /** Resolves when the queue is short enough. Await it before downloading more. */
+  /** Resolves when the queue has room. Await this before downloading more files. */
   async whenRoom(): Promise<void> {
     while (this.#waitingBytes > WAITING_BYTES) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
@@ -140,7 +140,7 @@ export class TypingQueue {
     this.#typed.push(this.#settle(files, this.#begin(files)));
   }
 
-  /** Starts a batch. Observes one batch after the other, because each uses the structure found in earlier ones. */
+  /** Starts a batch. Observes batches one after another, because each uses the structure found in earlier batches. */
   #begin(files: LandedItems[]): Promise<TypedFile[]> {
     const { workFolder } = this.#run;
     const looked = this.#prepared.then(() => this.#prepare(files));
@@ -153,7 +153,7 @@ export class TypingQueue {
     });
   }
 
-  /** Keeps an error until `finish`, which throws it, unless the files were discarded. */
+  /** Records an error for `finish`, which throws it unless the files have been discarded. */
   async #settle(files: LandedItems[], typing: Promise<TypedFile[]>): Promise<TypedFile[]> {
     try {
       return await typing;
