@@ -10,6 +10,11 @@ WITH last_applied AS (
   LEFT JOIN history AS h USING (change_id)
   WHERE k.change_id IS NOT NULL
 ),
+newer AS (
+  SELECT k.item_id, k.last_changed_at, h.change_id, h.observed_at
+  FROM items AS k
+  JOIN history AS h ON h.item_id = k.item_id AND h.change_id > k.change_id
+),
 rejected_changes AS (
   SELECT TRY_CAST(json_extract_string(raw, '$.item.id') AS BIGINT) AS item_id
   FROM rejects
@@ -23,8 +28,9 @@ faults AS (
       WHEN changed_item <> item_id THEN 'change ' || change_id || ' is of item ' || changed_item
       -- A rejected change has the same time or is newer, and history doesn't contain it.
       WHEN item_id IN (SELECT item_id FROM rejected_changes) THEN NULL
-      -- A full read after the change may show a later state.
+      -- A full read after the change may show a later state. The feed may deliver the earlier of two changes last.
       WHEN last_changed_at > observed_at THEN NULL
+      WHEN (item_id, observed_at) IN (SELECT (item_id, observed_at) FROM newer) THEN NULL
       WHEN is_price_change AND price IS DISTINCT FROM told_price THEN 'price is not the one of its last change'
       WHEN kind = 'REMOVED' AND removed_at IS NULL AND NOT coalesce(last_seen_at > observed_at, false)
         THEN 'removed_at is null after a REMOVED'
@@ -35,11 +41,10 @@ faults AS (
   FROM last_applied, (SELECT coalesce(max(feed_skew_us), 0) AS skew_us FROM runs)
 ),
 later AS (
-  SELECT k.item_id, min(h.change_id) AS change_id
-  FROM items AS k
-  JOIN history AS h ON h.item_id = k.item_id AND h.change_id > k.change_id AND h.observed_at > k.last_changed_at
-  WHERE h.change_id <= $cursor
-  GROUP BY k.item_id
+  SELECT item_id, min(change_id) AS change_id
+  FROM newer
+  WHERE observed_at > last_changed_at AND change_id <= $cursor
+  GROUP BY item_id
 )
 SELECT item_id, fault FROM faults WHERE fault IS NOT NULL
 UNION ALL

@@ -140,3 +140,15 @@ test('if the service refuses the earlier cursor, the usual cursor is used', asyn
   expect(feedCalls(simulation)).toHaveLength(2);
   await expectCopy({ published: false, resumed: false, row, checks: [] }, true);
 });
+
+test('a late change is no fault of a row that includes a newer change with the same time', async () => {
+  const simulation = await openSimulation({ seed: 5, items: 30, habits: { lateChanges: 300 } });
+  onTestFinished(() => simulation.close());
+  const { sync, world } = simulation;
+  for (const item of listed(simulation)) events.severalAtOnce(world, item);
+  world.now += 40n * SECOND;
+  await sync();
+  world.settle(300);
+  await simulation.expectCopy(await sync(), true);
+  await simulation.expectSound();
+});
