@@ -20,7 +20,7 @@ export interface Fold<Entry, State> {
   skip?: (state: State, line: string) => State | undefined;
   /**
    * `chain`: a line's checksum covers the line and all lines before it. `line`: it covers only the line, so that people
-   * can remove lines, or add lines without a checksum.
+   * can remove lines.
    */
   seal: 'chain' | 'line';
   advice: string;
@@ -203,10 +203,7 @@ function findSumFault(
   where: string,
   { seal, advice: hint }: Pick<Fold<unknown, unknown>, 'seal' | 'advice'>,
 ): PricelakeError | undefined {
-  if (sum === undefined) {
-    if (seal === 'line') return undefined;
-    return new PricelakeError('lake_invalid', `${where} has no checksum`, { hint });
-  }
+  if (sum === undefined) return new PricelakeError('lake_invalid', `${where} has no checksum`, { hint });
   if (sum === addSum(previous, text) || sum === addSum(previous, text, true)) return undefined;
   const what = seal === 'chain' ? `${where} or one before it has` : `${where} has`;
   return new PricelakeError('lake_invalid', `${what} changed since it was written: its checksum differs`, { hint });

@@ -42,14 +42,14 @@ export const landingProof: Proof = {
   },
 };
 
-/** Checks the lines of the lake's saved state. Each line has its own checksum, except lines that people added. */
+/** Checks the lines of the lake's saved state, each of which has its own checksum. */
 function* checkMemory(text: string): Generator<string> {
   const lines = text.split('\n');
   if (lines.pop() !== '') yield 'its last line is cut short';
   for (const [index, whole] of lines.entries()) {
     const [tail, claimed] = SUM.exec(whole) ?? [];
-    if (claimed === undefined || tail === undefined) continue;
-    if (!listSums('', `${whole.slice(0, -tail.length)}}`).includes(claimed))
+    if (claimed === undefined || tail === undefined) yield `line ${index + 1} has no checksum`;
+    else if (!listSums('', `${whole.slice(0, -tail.length)}}`).includes(claimed))
       yield `line ${index + 1} has changed since it was written: its checksum differs`;
   }
 }

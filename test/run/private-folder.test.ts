@@ -1,9 +1,10 @@
-import { appendFile, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { realIo } from '../../src/io/real-io.js';
+import { openMemory } from '../../src/journal/memory.js';
 import { deleteFiles } from '../../src/lake/delete-files.js';
 import { openLake } from '../../src/lake/lake.js';
 import { estimateWithWings } from '../../src/wings/index.js';
@@ -136,11 +137,9 @@ describe('garbage', () => {
   test("in data that only saves time doesn't stop a run", async () => {
     await writeFile(inLake('_pricelake', 'swap.json'), GARBAGE);
     const text = String(GARBAGE);
-    const lines = [
-      { type: 'plan', seenAt: '2026-11-20T12:00:00.000Z', text },
-      { type: 'counts', text },
-    ];
-    await appendFile(inLake('_pricelake', 'memory.ndjson'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const memory = await openMemory({ root: world.lakePath }, testIo);
+    await memory.append({ type: 'plan', seenAt: '2026-11-20T12:00:00.000Z', text }, { type: 'counts', text });
+    await memory.close();
     await showStatus({ lake: world.lakePath }, openContext(true));
     await world.sandbox.advance({ hours: 1, changes: 5 });
     await world.sync();
