@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { PricelakeError } from '../io/errors.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { nameCommit } from './delta-actions.js';
-import { findVersions, listLog, logPath, readEntry } from './delta-log.js';
+import { readLog } from './delta-log.js';
 import { findForeignChanges } from './foreign-changes.js';
 import { explainBehind, type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
@@ -44,16 +45,12 @@ async function findFault(lake: Lake, state: TableState, pointer: Pointer | undef
   if (changes === undefined) return damage;
   const [change] = changes;
   if (change !== undefined) return `${tablePath(lake, table)}: ${nameCommit(change)} ${change.change}`;
-  // Also checks entries before a checkpoint, which only `verify` reads. If one is damaged, a rebuild starts a new log.
-  const log = await tryRead(() => readEntries(lake, table));
-  if (log.damage !== undefined) return log.damage;
+  // Readers start at the newest checkpoint, but `verify` starts at the first entry, so a fault in between is damage.
+  const { value: log, damage: logDamage } = await tryRead(() => readLog(lake, table, { since: -1n }));
+  if (log === undefined) return logDamage;
+  if (!isDeepStrictEqual(log.files, new Map(files.map((file) => [file.path, file]))))
+    return `${tablePath(lake, table)}: its newest checkpoint has other files than its log entries`;
   return explainBehind(lake, { table, version, paths: files.map(({ path }) => path) }, pointer);
-}
-
-/** Reads all entries of a log. @throws PricelakeError `lake_invalid` if an entry is damaged */
-async function readEntries(lake: Lake, table: TableName): Promise<void> {
-  for (const version of findVersions(await listLog(lake, table), 'json'))
-    await readEntry(logPath(lake, table, version, 'json'));
 }
 
 async function tryRead<T>(read: () => Promise<T>): Promise<{ value?: T; damage?: string }> {

@@ -13,6 +13,8 @@ import { rebuildWithWings, syncWithWings } from '../../src/wings/index.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { commitForeign, deleteRows, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
+import { passCheckpoint } from '../verify/lake-copies.js';
+import { findFaults } from '../verify/proofs.js';
 import { openWorld, readItems, readLoggedTables, readTruth, testIo } from './world.js';
 
 /** A lake after a first copy, a run with changes and a complete comparison. The service has changed since. */
@@ -109,6 +111,22 @@ test('a rebuild repairs each of these damages from the landed bytes alone, and t
   await verify();
   expect((await world.sync()).row.mode).toBe('feed');
   expect((await readdir(inLake('_pricelake'))).filter((name) => /rebuild|replaced|swap/.test(name))).toEqual([]);
+});
+
+/** Damages that runs don't notice, because they read the rest of the log. */
+const HIDDEN: [string, string, (file: string) => Promise<void>][] = [
+  ['a deleted checkpoint that `_last_checkpoint` names', '00000000000000000010.checkpoint.parquet', rm],
+  ['zeros in `_last_checkpoint`', '_last_checkpoint', (file) => writeFile(file, Buffer.alloc(99))],
+  ['a truncated entry before a checkpoint', '00000000000000000003.json', (file) => truncate(file, 99)],
+];
+
+test.each(HIDDEN)('a rebuild repairs a log in which only verify finds a fault: %s', async (_what, name, damage) => {
+  await passCheckpoint(world);
+  await damage(inLake('datasets', '_delta_log', name));
+  await world.sync();
+  expect(await findFaults(world.lakePath)).toMatchObject({ logs: expect.stringContaining(name) });
+  await rebuild();
+  await verify();
 });
 
 test('a rebuild of a damaged ledger without lake.json reports what is lost', async () => {

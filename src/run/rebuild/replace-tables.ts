@@ -1,6 +1,8 @@
+import { rm } from 'node:fs/promises';
 import { describeAttributions, readAttributions } from '../../lake/attribution.js';
 import { hasDifference } from '../../lake/column-difference.js';
 import { commitTable } from '../../lake/commit.js';
+import { findVersions, listLog, logPath } from '../../lake/delta-log.js';
 import { fillEmptyTables } from '../../lake/fill-empty-tables.js';
 import { type Pointer, readPointer } from '../../lake/pointer.js';
 import { publishPointer } from '../../lake/publish.js';
@@ -37,6 +39,7 @@ export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
   const swapped: SwappedTable[] = [];
   for (const table of TABLE_NAMES) {
     const before = await readTable(lake, table);
+    await dropCheckpoints(lake, table);
     // Keeps the recorded check results, instead of those of the replay, if the table can be read.
     const keepsRows = table === 'check_results' && (await old.open(table)) === 'whole';
     if (keepsRows && !hasDifference(before.difference)) continue;
@@ -59,6 +62,16 @@ export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
   }
   await publishAgain(rebuild, lake, await readPointer(lake));
   return swapped;
+}
+
+/** Deletes the checkpoints that readers don't need, because only `verify` notices damage to some of them. */
+async function dropCheckpoints(lake: Lake, table: TableName): Promise<void> {
+  const names = await listLog(lake, table);
+  const checkpoints = findVersions(names, 'checkpoint.parquet');
+  // A log without its first entries starts with a checkpoint.
+  if (findVersions(names, 'json')[0] !== 0n) checkpoints.shift();
+  await rm(tablePath(lake, table, '_delta_log', '_last_checkpoint'), { force: true });
+  for (const version of checkpoints) await rm(logPath(lake, table, version, 'checkpoint.parquet'));
 }
 
 /**
