@@ -24,7 +24,7 @@ export interface LandReport {
 
 /**
  * Runs only the first steps of a run, up to landing. Changes no table, and doesn't read individual items in full. The
- * next run continues from the journal, as after a crash, and doesn't request landed data again.
+ * next run continues this run from its journal, and doesn't request landed data again.
  * @throws PricelakeError the same errors as `syncPipeline`
  */
 export async function landPipeline(

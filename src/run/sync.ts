@@ -43,7 +43,7 @@ export interface SyncOptions {
 /**
  * Runs a pipeline once. Opens the lake, plans the run, lands new data, and applies it to the existing rows. Then writes
  * the files of the next version beside the current ones, checks this version, and publishes it. Each step receives the
- * results of earlier steps. All state that must last is in the journal, so a run can resume wherever it was stopped.
+ * results of earlier steps. A run can resume after any interruption, because its journal records its state.
  * @throws PricelakeError from a step. The caller explains errors of the machine and of damaged files
  * (src/wings/index.ts)
  */
@@ -68,7 +68,7 @@ export async function syncPipeline(
   const endIdle = async (row: RunRow): Promise<RunReport> => {
     await dropIdleRun(world, found.lake, ledger);
     await ledger.memory.append({ type: 'idle', row });
-    // Skips the credits of a lake with a remote store, because it may have to download the files of `sites`.
+    // Doesn't read website credits if the lake has a remote store, because reading `sites` may download files.
     const credits = wings.store === undefined ? readCredits(engine.graph, await found.before.rows('sites')) : undefined;
     await refreshPointer(found.lake, await credits);
     return { published: false, resumed, row, checks: [] };

@@ -5,7 +5,7 @@ import type { RunTry } from '../journal/tries.js';
 import { errorCodeOf, explainMemory } from '../lake/faults.js';
 import type { OpenedRun } from './open/open-run.js';
 
-/** Measures the steps of an attempt to run, and records their durations in the lake's saved state. */
+/** Measures the steps of one attempt of a run, and records their durations in the lake's saved state. */
 export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => void) {
   const begunAt = io.now();
   const steps = new Map<RunStep, number>();
@@ -31,7 +31,7 @@ export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => voi
     /** Runs the steps that follow the opening of the lake, and records whether they succeeded. */
     remember: async <T>(run: OpenedRun, work: () => Promise<T>): Promise<T> => {
       const done = await work().catch(async (error: unknown) => {
-        // Ignores an error while recording, because the error of the run is more important.
+        // Ignores an error of the recording itself, because the run's own error is more important.
         const { stop, lock } = run;
         if (!lock.lost.aborted) await note(run, stop.aborted ? stop.reason : error).catch(() => {});
         throw error;

@@ -6,12 +6,12 @@ import { loadTableSchema } from '../../tables/schemas.js';
 import type { Engine } from '../open/run-parts.js';
 
 /**
- * If no row of an export contains a field, its values normally count as null, because a service may omit null values.
- * If the lake has at least this many values of the field, `findAbsent` assumes that the service has dropped the field.
+ * The number of items that must have a value of a field before `findAbsent` assumes that the service dropped the field.
+ * With fewer values, the field counts as null, because a service may omit null values.
  */
 const KEPT_VALUES = 20n;
 
-/** Finds fields that no export row contains although the lake has many of their values. The run keeps these values. */
+/** Finds fields that no export row contains although many items of the lake have them. The run keeps their values. */
 export async function findAbsent(io: Io, { graph, typing }: Engine, items: Relation): Promise<ItemValue[]> {
   const { columns } = loadTableSchema('items');
   const absent: ItemValue[] = [];

@@ -1,4 +1,4 @@
-/** Applies changes to items. Each step can process the items in parts, because it needs only the rows of one item. */
+/** Applies changes to items. The items can be divided into parts, because no step combines rows of different items. */
 
 import path from 'node:path';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -32,8 +32,8 @@ export async function divideItems(
 }
 
 /**
- * Returns the relations for the `needs` model. If the items are divided, finds in parts the items that must be read in
- * full because of the changes. Returns the ids of these items as `doubted_items`, instead of base rows and changes.
+ * Returns the relations for the `needs` model. If the items are divided, runs the model on each part of the base rows
+ * and changes. Then returns empty base rows and changes, and adds the ids that the model found to `doubted_items`.
  */
 export async function narrowNeeds(
   graph: RelationGraph,
@@ -69,7 +69,7 @@ export async function judgeReads(
 ): Promise<JudgedReads> {
   const { needs: all, values } = describeJudging(sources, facts);
   const { reread_items, stale_items } = all;
-  // Selects the history of stale items, because `judged_reads` needs no other rows of history.
+  // Keeps only the history of stale items, because `judged_reads` reads no other history rows.
   const stale = sql`SELECT * FROM ${all.history} SEMI JOIN ${stale_items} USING (item_id)`;
   const needs = { ...all, history: graph.table('stale_history', stale) };
   const judged = await parts.compute('judged_reads', Object.values(needs), (read) =>

@@ -31,12 +31,12 @@ import { fixMoment } from './moment.js';
 import { findNextSources } from './seen-sources.js';
 import type { NextSources } from './sources.js';
 
-/** The tables' changes computed by the apply step, and the service's data about sources and datasets. */
+/** The result of applying the landed data: each table's change, and the service's data about sources and datasets. */
 export interface AppliedRun extends Batch {
   landed: LandedInput;
   sources: NextSources;
   datasets: LandedDatasets;
-  /** The ids of sampled items whose new values came only from changes. The run has already read these items again. */
+  /** The ids of sampled items whose new values came only from changes. The run has already read them in full. */
   describedSample: readonly bigint[];
 }
 
@@ -76,7 +76,7 @@ export async function applyRun(
   return { ...batch, landed, datasets };
 }
 
-/** True if the run's rows only repeat the lake's values, so that the run needn't write any table. */
+/** True if the run found nothing new, so that it needn't write any table. */
 export async function isUnchanged(
   found: FoundLake,
   { landed, merge, sites, sources, stale, tally, newChanges, comparison }: AppliedRun,
@@ -93,7 +93,7 @@ export async function isUnchanged(
   return isComplete(found);
 }
 
-/** True if the lake already records which datasets the run copies. */
+/** True if the lake already records the datasets that the run copies. */
 function isSelectionNoted(tables: Tables, { added, selection }: LandedInput): boolean {
   return added.length === 0 && String(readLakeSelection(tables.items) ?? '') === String(selection);
 }
@@ -105,7 +105,7 @@ export async function settleTally(
   counted: Batch['tally'],
 ): Promise<Publishable> {
   if (!isPublishable(landing.journal.state)) {
-    // Counts received rows from the journal, so that the row equation compares independent counts.
+    // Takes the received rows from the journal, so that the row-count check compares independently counted rows.
     const tally = { received: sumLanded(landing.journal.state).rows, ...counted };
     await landing.journal.append({ type: 'tally', ...tally }, noteCalls(client));
     io.log('debug', 'settled', { ...tally });
@@ -113,7 +113,7 @@ export async function settleTally(
   return readPublishable(landing);
 }
 
-/** Determines whether items that a complete copy doesn't contain are gone. */
+/** Determines whether the service still has the items that a complete copy doesn't contain. */
 async function establishAbsence(
   { client, io, look, listing }: World,
   found: FoundLake,
@@ -146,8 +146,8 @@ async function mergeRead(world: World, found: FoundLake, ledger: Ledger, engine:
 }
 
 /**
- * True if the lake is small and few rows have landed. Such a run uses one thread, because more threads aren't faster,
- * and spend a tenth of the run's CPU time waiting for each other.
+ * True if the lake is small and few rows have landed. Such a run uses one thread. More threads wouldn't make it faster
+ * and would spend a tenth of the CPU time waiting for each other.
  */
 function isSmallRun({ items: { files } }: Tables, landed: bigint): boolean {
   return files.length > 0 && isSmall(files, FEW_ROWS) && landed <= FEW_ROWS;
@@ -191,8 +191,8 @@ async function readLandedChanges(
 }
 
 /**
- * True if the key can read all selected datasets, so that an item in none of them is gone. To select all datasets, the
- * plan must lock none, and the key must still read at least one of the datasets that the lake knows.
+ * True if the key can read all selected datasets, so an item in none of them is gone from the service. If all datasets
+ * are selected, the plan must not lock any, and the key must still read a dataset that the lake knows.
  */
 function isListWhole(
   selection: DatasetSelection,

@@ -54,7 +54,7 @@ export interface ComparedRun extends FoundRows {
   unnamed: bigint;
 }
 
-/** The typed complete rows, and the results of reading individual items that a complete copy lacks. */
+/** The typed complete rows, and what the run learned by requesting the items that a complete copy doesn't contain. */
 export interface FoundRows extends ReadChanges, Pick<ComparisonFacts, 'unlisted' | 'provesAbsence'> {
   itemFiles: readonly TypedFile[];
   /** True if the run reads all changed items in full, even if their changes seem to contain all values. */
@@ -90,7 +90,7 @@ export async function compareRun(io: Io, found: FoundLake, engine: Engine, read:
       isReadWhole: countTyped(itemFiles) === exported.tally.typed,
     },
   );
-  // These differences were made by another program, not by a shop, so they aren't added to history.
+  // If another program changed the lake's files, it caused these differences. They aren't price changes for history.
   const isRepaired = Object.keys(found.repairs).length > 0;
   const compared = isRepaired ? { ...different, changes: graph.empty('diff_changes', 'history') } : different;
   const { unreadable: kept } = compared.counts;
@@ -127,7 +127,7 @@ export async function judgeRun(
   return judge(graph, { ...next, skew });
 }
 
-/** Decides again, after some items were read once more, which full item reads are current enough to use. */
+/** Repeats the decision of `judgeRun` after the run has read some items again. */
 export async function judgeAgain(
   graph: RelationGraph,
   judged: JudgedRun,
@@ -187,7 +187,7 @@ async function chooseMergeBase(
 ): Promise<MergeBase> {
   const { items } = tables;
   const lake = { before: await before.table('items'), isRewritten: false };
-  // If an earlier attempt has committed the items table, the table already contains the complete rows.
+  // If an earlier attempt has committed the items table, it has already added the complete rows. Only changes are left.
   if (lowWatermark === undefined || standing.items === 'committed') return { kind: 'lake', ...lake };
   if (items.version < 0n) return { kind: 'first' };
   if (mode !== 'snapshot') return { kind: 'poll', ...lake };

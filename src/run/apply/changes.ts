@@ -12,13 +12,13 @@ const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map
 
 export interface LandedChanges {
   typed: Relation;
-  /** The changes that the feed supplied, without repetitions. */
+  /** The changes from the feed, without duplicates. */
   feed: Relation;
-  /** Changes that only a source of early changes, such as a webhook, supplied. */
+  /** Changes that the feed hasn't returned yet. They come from a source of early changes, such as a webhook. */
   early: Relation;
-  /** Changes that only a source of past changes, such as the endpoint for an item's history, supplied. */
+  /** Changes that are only in a source of past changes, such as the endpoint for an item's history. */
   past: Relation;
-  /** All changes that the history table doesn't contain yet, without repetitions. */
+  /** All changes that the history table doesn't contain yet, without duplicates. */
   fresh: Relation;
   /** Changes in `fresh` that became visible after later changes had been applied. */
   late: Relation;
@@ -32,9 +32,9 @@ export interface KnownRows {
 }
 
 /**
- * Reads the landed changes. If both the feed and an early source supplied a change, uses the feed's copy. If the run
- * reads the feeds of several datasets, and one of them further than the others, its changes beyond the common cursor
- * also count as new to history.
+ * Reads the landed changes. If the feed and an early source both supplied a change, uses the feed's copy. If the run
+ * reads the feeds of several datasets, one feed may be read further than the others. Its additional changes are also
+ * new.
  * @param isSelected true if the lake copies only some datasets, so an early change of an unknown item may belong to
  * another dataset
  */
@@ -131,9 +131,9 @@ function nameItems(changes: Sql, typed: Relation): Sql {
 }
 
 /**
- * Finds changes, landed by this run or stored in history, that haven't been applied to items. For items new to the
- * lake, includes changes from the hour before the watermark, because complete rows may lag behind the feed. Also
- * includes changes that became visible late. Rows may contain them already, so the run reads their items in full.
+ * Finds changes, landed by this run or stored in history, that haven't been applied to items. Includes changes that
+ * became visible late. For new items, includes changes from the hour before their rows were read, because rows may lag
+ * behind the feed. If a row may already contain a change, the run reads the item in full.
  */
 export function findPendingChanges(
   graph: RelationGraph,
@@ -162,8 +162,8 @@ export function findPendingChanges(
 }
 
 /**
- * Returns the largest change id beyond `to` that history contains after the run, or 0 if there is none. Such changes
- * come from an early source or from the feed of one of several datasets. Without a feed, they come from a source of
+ * Returns the largest change id in history after the run if it is larger than `to`, or else 0. A larger id comes from
+ * an early source or from the feed of one of several datasets. If the run has no feed, the id comes from a source of
  * past changes.
  */
 export async function findAhead(

@@ -7,7 +7,7 @@ import type { ComparedRun } from './apply.js';
 /** If a sample shows that the changes omit values, runs read all changed items in full for this many milliseconds. */
 const DISTRUST_MS = 30 * 24 * 3600 * 1000;
 
-/** True if the run reads all changed items in full, because a recent sample showed that the changes omit values. */
+/** True if the run reads all changed items in full. See `DISTRUST_MS`. */
 export async function isDistrusted(io: Io, { landing, memory }: Ledger, { account }: LandedInput): Promise<boolean> {
   const { journal } = landing;
   const { partialAt } = memory.state;
@@ -18,8 +18,8 @@ export async function isDistrusted(io: Io, { landing, memory }: Ledger, { accoun
 }
 
 /**
- * Lets a module read a sample of the items whose new values come only from changes. If the sample shows that the
- * changes omit values, records this in the journal and in the lake's saved state.
+ * Checks a sample of the items whose new values come only from changes, if a module does this. If the sample shows that
+ * the changes omit values, records this in the journal and in the lake's saved state.
  */
 export async function compareDescribed(
   { watches, io }: World,

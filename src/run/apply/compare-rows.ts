@@ -8,7 +8,7 @@ import type { KnownRows, LandedChanges } from './changes.js';
 import type { MergeBase } from './merge.js';
 
 export interface Comparison {
-  /** The number of items whose complete rows differ from the lake, and whose difference no landed change explains. */
+  /** The number of items whose complete rows differ from the lake for a reason that isn't among the landed changes. */
   differences: bigint;
   /** A JSON object with the number of items in which each field differs. */
   columns: string;
@@ -28,7 +28,7 @@ export interface ComparedRows {
   changes: Relation;
   /** The lake's rows that are marked as gone because a complete copy doesn't contain their items. */
   missing: Relation;
-  /** New items that may be missing only because the copy lags. The run reads them before it marks them as gone. */
+  /** New items that may be missing only because the copy is outdated. The run requests each of them. */
   doubted: Relation;
 }
 
@@ -40,7 +40,7 @@ export interface ComparedSources extends KnownRows {
 
 export interface ComparisonFacts {
   runId: string;
-  /** The time to record for differences, as ISO 8601. */
+  /** The time recorded for differences, in ISO 8601 format. */
   at: string;
   skew: FeedSkew;
   /** The cursor up to which the feed was read; undefined without a feed. */
@@ -53,7 +53,7 @@ export interface ComparisonFacts {
   isReadWhole: boolean;
   /** The ids of items that the service no longer returned when they were requested individually. */
   unlisted: readonly bigint[];
-  /** True if items that a complete copy lacks are gone. One value is for listed items, and one for removed items. */
+  /** True if a complete copy's lack of an item proves that the item is gone, for listed items and for removed items. */
   provesAbsence: { listed: boolean; removed: boolean };
 }
 
@@ -63,7 +63,7 @@ const DIFFERENCE_COLUMNS = [
   { name: 'differences', type: 'VARCHAR[]' },
 ];
 
-/** Compares complete rows with the lake. Keeps the rows of items in datasets that the key can no longer read. */
+/** Compares complete rows with the lake. Keeps rows of items whose dataset the key can't read now. */
 export async function compareItems(
   graph: RelationGraph,
   base: MergeBase,
@@ -120,7 +120,7 @@ export async function compareItems(
   };
 }
 
-/** The columns of a table of items to read again: `item_id`, and the time of the item's first unseen change. */
+/** The columns of a table of items to read again: the id, and the time of the first change that the lake may lack. */
 export const DOUBTED_COLUMNS = [
   { name: 'item_id', type: 'BIGINT' },
   { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },

@@ -9,7 +9,7 @@ import type { RejectedRows } from './rejects.js';
 
 export interface NeededItems {
   rows: Relation;
-  /** The items to read now, and the earliest time at which one of them may have changed; undefined if none. */
+  /** The items to read now, and the earliest time at which one of the items may have changed. */
   wanted: { itemIds: IdSet; changedSince: string } | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function findNeeds(
 }
 
 export interface JudgedReads {
-  /** A row for each item that had to be read, or that was read anyway. `reason` is null if the read is up to date. */
+  /** One row for each item that was or should have been read in full. `reason` is null if the read is up to date. */
   judged: Relation;
   taken: Relation;
 }
@@ -57,7 +57,7 @@ export function describeJudging({ rejected, reread, ...sources }: JudgedSources,
   };
 }
 
-/** Selects the item reads that replace rows of the items table. Both arguments are SQL for use after FROM. */
+/** Selects the fully read rows that replace rows of the items table. The arguments are SQL that can follow FROM. */
 export function selectTaken(reread: Sql, judged: Sql): Sql {
   return sql`SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current
     FROM ${reread} AS r JOIN ${judged} AS j USING (item_id) WHERE NOT j.is_rejected`;
@@ -70,7 +70,7 @@ export async function listStaleReads(graph: RelationGraph, { judged }: JudgedRea
   return rows.map((row) => row.item_id as bigint);
 }
 
-/** The rows of the `stale_items` table: items whose newest known changes aren't in any row that was read. */
+/** The rows of the `stale_items` table. It lists the items whose newest changes aren't in any row that was read. */
 export interface StaleItems {
   count: bigint;
   /** The table's rows after the run; undefined if they don't change. */
@@ -79,7 +79,7 @@ export interface StaleItems {
   leaving: Sql | undefined;
 }
 
-/** Computes the next rows of `stale_items`. An item whose row can't be typed stays until a new row is typed. */
+/** Computes the next rows of `stale_items`. If an item's row can't be typed, the item stays in the table. */
 export async function findStaleItems(
   graph: RelationGraph,
   { judged }: JudgedReads,

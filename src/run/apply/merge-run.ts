@@ -84,7 +84,7 @@ export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, j
   const history = await extendHistory(
     graph,
     await before.table('history'),
-    // An item that is missing from the lake and removed adds two rows.
+    // An item that the lake lacks may add two rows to history, one for its listing and one for its removal.
     { fresh: changes.fresh, diffs: compared.changes, maxRows: newChanges + 2n * (differences + missed) },
     skew,
   );
@@ -97,7 +97,7 @@ export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, j
   };
 }
 
-/** Counts the complete rows that the run stores in items. A single read of an item replaces its exported row. */
+/** Counts the complete rows that the run stores in items. Counts an item that was also read individually only once. */
 async function countWritten(graph: RelationGraph, { base, exported, compared, reads }: JudgedRun): Promise<bigint> {
   const rereads = await graph.count(reads.taken);
   if (base.kind === 'lake') return rereads;

@@ -10,8 +10,8 @@ import type { MergedItems } from '../open/wings.js';
 
 /**
  * The rows to which changes are applied. `first`: the complete rows that the run has read, because the lake is empty.
- * `lake`: the published rows. `poll`: the published rows, but complete rows replace the published rows that differ.
- * `reload`: like `poll`, but the run has read all items, so items without a complete row may be marked as gone.
+ * `lake`: the published rows. `poll`: the published rows, with complete rows in place of those that differ. `reload`:
+ * like `poll`, but the run has read all items, so items without a complete row may be marked as gone.
  */
 export type MergeBase = { kind: 'first' } | LakeBase;
 
@@ -100,7 +100,7 @@ export interface Merge extends MergedItems {
 /** The values of the `apply` model, and the number of items to mark as gone. */
 export type MergeValues = Values<'apply'> & { gone: bigint };
 
-/** Selects the base rows with changes and full item reads applied (the model `apply`), and rows of missing items. */
+/** Applies changes and full item reads to the base rows (the `apply` model), and adds rows to mark as gone. */
 export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeValues): Sql {
   const applied = bindModel('apply', needs, values);
   if (gone === 0n) return applied;
@@ -144,9 +144,9 @@ export async function mergeItems(
 }
 
 /**
- * Computes a change that adds at most `maxRows` changes and differences to history. If an earlier comparison wrote a
- * difference that a change of this run explains, the change replaces the difference's row. Such a row has no change id.
- * The function therefore reads only files with rows without an id, starting one day before the first change.
+ * Computes a change that adds at most `maxRows` changes and differences to history. A change of this run may explain a
+ * difference that an earlier comparison wrote. It then replaces the row of the difference. Rows of differences have no
+ * change id, so the function reads only files with such rows, from one day before the first change.
  */
 export async function extendHistory(
   graph: RelationGraph,

@@ -6,7 +6,7 @@ import { code, join, readFiles, type Sql, sql } from '../../sql/sql.js';
 import { CHANGE_ORIGINS } from '../../tables/table.js';
 import { isChangeOrigin, type TypedFile } from '../../typing/type-file.js';
 
-/** Selects rows for the rejects table, with file position, reason and raw text. Returns undefined if there are none. */
+/** Selects rows for the rejects table: the file position, the reason and the raw text. */
 export function selectRejects(
   files: readonly TypedFile[],
   { runId, at }: { runId: string; at: string },
@@ -42,7 +42,7 @@ export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile
   );
 }
 
-/** Selects rejected rows with every known column, or returns undefined if there are none. */
+/** Selects rejected rows with all columns that could be typed, or returns undefined if there are none. */
 function selectRejected(files: readonly TypedFile[]): Sql | undefined {
   const parts = files.filter(({ rejected }) => rejected > 0).flatMap(selectRejectedOf);
   return parts.length === 0 ? undefined : join(parts, ' UNION ALL ');
@@ -64,7 +64,7 @@ function selectRejectedOf({ origin, part, typedPath, badPath }: TypedFile): Sql[
 
 /**
  * Counts changes that don't name their item (API §2, Change) and rows with an unreadable id. Skips changes up to the
- * watermark, because they are included in complete rows that were read later.
+ * watermark, because the complete rows were read after these changes and include them.
  */
 export async function countUnnamed(
   graph: RelationGraph,

@@ -7,14 +7,14 @@ import { quoteLiteral } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, readFiles, type Sql, sql } from '../../sql/sql.js';
 
-/** Returns a FROM expression for the rows of one part of a relation, or for all rows if the relation isn't divided. */
+/** Maps a relation to a FROM expression for the rows of one part, or for all rows if the relation isn't divided. */
 export type Read = (rows: Relation) => Sql;
 
 type ReadPart = (part: number) => Sql;
 
 export interface Parts {
   folder: string;
-  /** The number of parts. If it is 1, rows aren't written to files. */
+  /** The number of parts. If there is only one, no files are written. */
   count: number;
   /** The column that divides the rows. Rows with the same value are in the same part; rows with NULL are in none. */
   key: 'item_id' | 'product_id';
@@ -36,7 +36,7 @@ export class RowsInParts {
     this.#parts = parts;
   }
 
-  /** Declares that each part of `rows` can be computed from the same part of each relation in `from`. */
+  /** Declares that part N of `rows` can be computed from part N of each relation in `from`. */
   follow(rows: Relation, from: readonly Relation[], select: (read: Read) => Sql): void {
     const read = async (): Promise<ReadPart> => {
       const reads = await this.read(from);
@@ -51,7 +51,7 @@ export class RowsInParts {
     return this.#graph.table(label, first as Sql, ...others);
   }
 
-  /** Divides the relations in `from`; others are read whole for each part. @param columns the columns to keep */
+  /** Divides only the relations in `from`. Each part reads other relations whole. @param columns the columns to keep */
   async read(from: readonly Relation[], columns?: (rows: Relation) => Sql): Promise<Read[]> {
     if (this.count <= 1) return [asRows];
     const readers = new Map<Relation, ReadPart>();

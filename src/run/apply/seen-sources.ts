@@ -19,7 +19,7 @@ export async function findNextSources(
   const { tables, repairs, before } = found;
   const { mode, lowWatermark } = landed;
   const isWhole = mode === 'snapshot' && lowWatermark !== undefined;
-  // Ignores the stored rows if another program has changed them. The table is missing before the first publication.
+  // True if there are no stored rows yet, or if they can't be trusted because another program has changed them.
   const isFirst = tables.sources.version < 0n || repairs.sources !== undefined;
   const select = (rows: Sql, readBy: string) =>
     sql`SELECT site_id, source_id, last_seen_at, ${readBy} AS read_by FROM ${rows}`;
@@ -28,7 +28,7 @@ export async function findNextSources(
   const seen = [
     select(sql`${exported.typed}`, mode === 'poll' ? 'poll' : 'copy'),
     select(sql`${reread.typed}`, 'item'),
-    // A probe also returns items of datasets that the lake doesn't copy.
+    // Ignores sources that the lake doesn't know, because a probe also returns items of datasets that it doesn't copy.
     select(sql`(${probed}) SEMI JOIN ${known} USING (site_id, source_id)`, 'probe'),
     select(sql`${merged}`, 'change'),
     ...(isFirst ? [select(sql`${lake.items}`, 'item')] : []),

@@ -44,9 +44,9 @@ export async function findSites(
 }
 
 /**
- * Lists each website that a landed row names. Rows may show different states of a website, and the newest state counts.
- * `rank` orders rows by their response: the feed before the export, the export, the feed after the export, single
- * reads. `place` orders rows of the same rank. An early change may be a day old, so it adds only websites that the lake
+ * Lists each website that a landed row names. If rows disagree about a website's name or host, the newest row is used.
+ * The feed before the export comes first (`rank` 0), then the export, the feed after the export, and single reads.
+ * `place` orders the rows within a rank. An early change may be a day old, so it adds only websites that the lake
  * doesn't have.
  */
 function listSiteRefs(

@@ -8,7 +8,7 @@ import { columnsOf, type Sql, sql } from '../../sql/sql.js';
 export interface NextSources {
   /** All rows of the table; undefined if no row has changed. */
   changed: Sql | undefined;
-  /** Sources that became stale, or are no longer stale. Their offers change. */
+  /** Sources that became stale, or are no longer stale. The rows of their offers must be written again. */
   flipped: Relation;
 }
 
@@ -19,13 +19,13 @@ export interface SeenSources {
   seen: Sql;
   /** The websites that were probed, with the `source_id` and `last_seen_at` of their most recently seen item. */
   probed: Sql;
-  /** The items from which each source's usual interval between reads is measured; undefined to keep the limits. */
+  /** The items from which each source's usual interval is measured. If undefined, sources keep their `stale_after`. */
   measured: Source | undefined;
   /** True if the run has read all items. */
   isWhole: boolean;
 }
 
-/** The columns whose changes cause the table to be written. A change in other columns alone doesn't. */
+/** The reported columns. The table isn't written again if only other columns change. */
 const REPORTED = sql`site_id, source_id, last_seen_at, clock_at, stale_after, is_stale`;
 
 /** Finds when each source was last seen, and which sources are stale (the `sources` model). */

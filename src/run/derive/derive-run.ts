@@ -13,10 +13,10 @@ import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import { NextLake, type StagedTable, Staging } from '../open/stage.js';
 import type { NextVersion } from '../open/witness.js';
 
-/** The next version of the lake's tables, without the tables that describe the run itself. */
+/** The next version of the lake's tables. The tables that describe the run itself aren't included yet. */
 export interface DerivedRun {
   applied: AppliedRun;
-  /** Shows that the journal has recorded the row counts, which publication requires. */
+  /** Proves to the publish step that the journal has recorded the row counts. */
   settled: Publishable;
   next: NextLake;
   attributions: Attribution[];
@@ -111,13 +111,13 @@ async function stageApplied(staging: Staging, applied: AppliedRun): Promise<Stag
   return [...staged, await staging.stage('stale_items', { ...replaceAll(tables.stale_items, stale.rows), leaving })];
 }
 
-/** Returns the time up to which changed items were polled, in µs; 0 if this run has read the feed to its end. */
+/** Returns the time up to which the run polled changed items, in µs, or 0 if it read the whole feed instead. */
 function readPolled({ feed, lowWatermark }: LandedInput): bigint {
   if (feed?.complete === true || lowWatermark?.changedAt === undefined) return 0n;
   return BigInt(Date.parse(lowWatermark.changedAt)) * 1000n;
 }
 
-/** Returns the datasets that the lake copies: the listed ones, or all readable ones that a run has copied whole. */
+/** Returns the listed datasets or, if the pipeline lists none, the readable datasets that a run copied completely. */
 function noteDatasets(
   tables: Tables,
   { mode, added, selection }: LandedInput,
@@ -126,7 +126,7 @@ function noteDatasets(
   if (selection !== 'all') return { isList: true, ids: selection };
   const visible = datasets.map(({ id }) => id);
   const before = tables.items.applied.datasets.ids;
-  // A lake that hasn't recorded its datasets yet contains all of them.
+  // A lake that hasn't recorded its datasets yet contains all readable datasets.
   const isWhole = mode === 'snapshot' || before.length === 0;
   return { isList: false, ids: visible.filter((id) => isWhole || added.includes(id) || before.includes(id)) };
 }

@@ -36,7 +36,7 @@ function countPageCalls({ counts, landed }: RunFacts, dataset: Dataset): number 
   const { isDone = false, wholePages = 0 } = landed.polls.get(dataset) ?? {};
   if (isDone) return 0;
   const pages = countPages(counts?.get(dataset) ?? 0n, ITEMS_A_PAGE);
-  // Adds a call that counts the items and, for several pages, a call for items that changed while they were read.
+  // Adds a call that counts the items and, for several pages, a call for items that changed during the reading.
   return Math.max(0, pages - wholePages) + (pages > 1 ? 2 : 1);
 }
 
@@ -51,7 +51,7 @@ export async function estimatePolls(
       const polled = reopens ? undefined : landed.polls.get(part.dataset);
       if (polled?.isDone) continue;
       const changedSince = polled?.round.since ?? since;
-      // A poll without a time only looks for items that moved to another shard during a copy, usually a single page.
+      // Without `changedSince`, a poll looks for items that moved to another shard. It usually takes one page.
       const changed =
         changedSince === undefined ? 0n : await countItems(part.client, { changedSince: new Date(changedSince) });
       const { rows = 0n, pages = 0 } = polled?.round ?? {};
@@ -88,7 +88,7 @@ export async function estimateFeed(source: FeedSource, starts: readonly FeedStar
   for (const { dataset, from, overlap, watermark } of starts) {
     const after = journal.state.feed.parts.get(dataset)?.nextCursor ?? overlap?.after ?? from;
     const [part] = listParts(client, [dataset]);
-    // If the start isn't known yet, assumes one page, because the run then starts shortly before the feed's end.
+    // If the run doesn't know its start yet, it starts shortly before the feed's end. One page is then enough.
     if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });
     else {
       const hasMark = isOne && watermark !== undefined;
@@ -122,7 +122,7 @@ async function readPart(
   const rows = BigInt(page.changes.length);
   const seen = recallPages(source.memory.state, source.io.now());
   const isCut = mayBeCut({ ...page, rows: page.changes.length }, seen, part.hasMark);
-  // Assumes that later pages are as large as this one, because a service may return fewer changes than requested.
+  // A service may return smaller pages than requested, so this page's size is the estimate for later pages.
   const pageSize = (page.hasMore || isCut) && rows > 0n ? page.changes.length : PAGE_LIMIT;
   const count = (all: bigint, news: bigint): Count => ({
     count: news,

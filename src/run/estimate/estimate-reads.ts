@@ -22,7 +22,7 @@ import type { FactSource } from '../plan/run-planner.js';
 import type { Ahead } from './estimate.js';
 import type { WaitingFeed } from './estimate-landing.js';
 
-/** The data on which an estimate is based: the same as for a run, but without a lock. */
+/** The data for an estimate. It is the data that a run uses, except that no lock is needed. */
 export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'workFolder'> {
   caps: RunCaps;
   witnesses: readonly Witness[];
@@ -32,9 +32,9 @@ export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'wor
 }
 
 /**
- * Estimates the calls that read items in full. Counts the items that the run would read because of the first feed page,
- * and extrapolates their number if more changes follow. Counts changed items per dataset (API §4, /items,
- * `changedSince`).
+ * Estimates the number of calls for reading items in full. Counts the items that the run would read because of the
+ * first feed page, and extrapolates their number if more changes follow. Counts changed items per dataset (API §4,
+ * /items, `changedSince`).
  */
 export async function estimateNeeds(
   source: EstimateSource,
@@ -63,7 +63,7 @@ export async function estimateNeeds(
       broken,
     },
   );
-  // Adds the first page of changed items, which a run reads before it chooses how to read the other items.
+  // Adds the first page of changed items. A run always reads it before choosing how to read the remaining items.
   const isOnePage = pages <= 1;
   const rest = isOnePage ? { calls: 0, rows: 0n } : choice;
   return {

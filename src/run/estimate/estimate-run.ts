@@ -51,7 +51,7 @@ export interface RunEstimate extends ModeChoice, Total {
   /** The minimum duration in seconds at the plan's request rate; undefined if the rate is unlimited. */
   seconds: number | undefined;
   rows: bigint;
-  /** The most similar earlier run, preferably in the same mode, whose duration serves as an estimate. */
+  /** The earlier run whose duration serves as an estimate: the most similar one, preferably in the same mode. */
   earlier: EarlierRun | undefined;
   /** For a first copy, the duration in seconds that the benchmarks measured for this many rows; else undefined. */
   benchSeconds: number | undefined;
@@ -160,7 +160,7 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   };
 }
 
-/** Ignores an estimated number of changes. Ids may have gaps, so the number may be too high to refuse a run for it. */
+/** Drops a number of changes estimated from ids. Ids may have gaps, so the estimate could wrongly refuse a run. */
 function keepCertain(ahead: RowsAhead, changes: Count | undefined): RowsAhead {
   return { ...ahead, changes: changes?.exact === true ? ahead.changes : 0n };
 }
@@ -183,7 +183,7 @@ function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looke
   );
 }
 
-/** A run's plan with its estimated work, and the error that would prevent the copy, if there is one. */
+/** A run's plan with its estimated work, and the error that would refuse the copy, if any. */
 interface PricedPlan {
   plan: RunPlan;
   ahead: Ahead;
@@ -208,7 +208,7 @@ const NOTHING: Ahead = {
   countsUsage: () => false,
 };
 
-/** Estimates the work in a run's plan that no earlier attempt has done. */
+/** Makes the run's plan and estimates its remaining work, without the work that an earlier attempt has done. */
 async function pricePlan(source: EstimateSource, account: Account, planner: RunPlanner): Promise<PricedPlan> {
   const { state } = source.journal;
   const { comparisons: compared } = state;
@@ -255,7 +255,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   return { plan, ahead, refusal: copy?.choice.route === 'wait' ? copy.choice.refusal : undefined };
 }
 
-/** Estimates how many changes the lake lacks. If the service refuses the cursor, records this for a new plan. */
+/** Estimates how many changes the lake lacks. Returns `refused` if the service refuses the cursor. */
 async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, planner: RunPlanner) {
   return estimateFeed(source, feed.starts).catch((error: unknown): WaitingFeed | 'refused' => {
     if (!isCursorRefused(error)) throw error;
@@ -265,7 +265,7 @@ async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, p
   });
 }
 
-/** Counts the calls that precede reading items: for the newest change, item counts, and websites of large datasets. */
+/** Counts the calls before items are read. They get the newest change, item counts, and websites of large datasets. */
 function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): number | undefined {
   const websites = 2 * (copy?.large.length ?? 0);
   if (lowWatermark === undefined || isTaken) return websites === 0 ? undefined : websites;

@@ -23,19 +23,19 @@ export interface Ahead {
   listing?: { calls: number; basis: string } | undefined;
   /** The number of changes in the feed that the lake lacks, and the calls that read them. */
   changes?: Count | undefined;
-  /** The number of calls, one per website, that determine when the website's items were last seen. */
+  /** The number of calls that find when items were last seen. Each call is for one website. */
   probes?: number | undefined;
   /** The calls that read items in full, because their changes don't contain all values. */
   hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
   /** Calls that sources other than the feed make before and after the run. */
   sources?: readonly Pick<Step, 'step' | 'calls' | 'basis'>[] | undefined;
-  /** False if the run may find nothing new and end without its last steps. */
+  /** False if the run may find nothing new and therefore end early. */
   publishes: boolean;
   /** The number of calls that read the datasets. */
   datasets: number;
   facets: number;
   witnesses: readonly Pick<Step, 'step' | 'calls' | 'basis'>[];
-  /** True if the run requests the account's plan again, to compare the service's usage count with its own count. */
+  /** True if the run requests the account's plan again at its end, to compare the service's call count with its own. */
   countsUsage: (calls: number, rows: bigint) => boolean;
 }
 
@@ -114,7 +114,7 @@ export function sumSteps(steps: readonly Step[]): Total {
   };
 }
 
-/** Estimates the total number of changes, assuming that ids after this page have the same gaps as ids on the page. */
+/** Estimates the total number of changes, assuming that the gaps between ids stay as large as on this page. */
 export function extrapolateChanges(page: { first: bigint; last: bigint; rows: bigint }, newest: bigint): bigint {
   const { first, last, rows } = page;
   if (newest <= last || rows < 2n) return rows;
@@ -142,7 +142,7 @@ export function countAhead({ exports, pages, changedItems, changes, hydration }:
 
 /**
  * Returns the duration in seconds of a first copy of this many rows, according to the benchmarks (`bench/README.md`).
- * Their machine has two cores and also runs the service, so other machines and networks may differ.
+ * The benchmarks run on a machine with two cores together with the service, so other environments may differ.
  */
 export function countBenchSeconds(rows: bigint): number {
   return 2 + Number(rows) / 52_000;

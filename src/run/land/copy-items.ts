@@ -41,7 +41,7 @@ export class ItemCopy {
       const { copy } = await this.#planned.planner.plan('counts', 'listed');
       if (copy === undefined) return;
       if (copy.choice.route === 'wait') throw copy.choice.refusal;
-      // Landed rows are already on the disk, so only rows that must still be downloaded need space.
+      // Requires disk space only for rows that must still be downloaded, because landed rows are already on the disk.
       const items = copy.choice.route === 'pages' ? copy.items : copy.exportRows;
       await requireDisk(this.#found.lake.root, { items, changes: 0n });
       await this.#noteChoice(copy);
@@ -49,7 +49,7 @@ export class ItemCopy {
       try {
         return await this.#export(copy, copy.shards);
       } catch (error) {
-        // Shards download in parallel. If the quota is used up, one export is truncated, and the gate refuses others.
+        // Shards download in parallel. If the quota runs out, the gate refuses all exports after the truncated one.
         if (!isOutOfRows(error)) throw error;
         this.#planned.planner.note({ cut: error });
       }
@@ -99,7 +99,7 @@ export class ItemCopy {
   }
 }
 
-/** True if the service truncated an export at the monthly limit, or if the gate refused an export for this reason. */
+/** True if the monthly row limit stopped an export. The service truncated it, or the gate refused to start it. */
 function isOutOfRows(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.facts.cut === true || error.facts.rule === 'exportRowsPerMonth');
 }

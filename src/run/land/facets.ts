@@ -9,9 +9,9 @@ import type { ListedRun } from '../open/wings.js';
 import type { ComparisonPlan } from '../open/witness.js';
 
 /**
- * Requests the service's counts in one call, immediately after a complete copy has landed, to compare them with the
- * copy. Returns undefined if the plan skips this comparison, for example if the pipeline lists several datasets. Their
- * counts can't be added up, because an item in two datasets is counted in each.
+ * Requests the service's item counts in one call, immediately after a complete copy has landed. The run compares these
+ * counts with the copy. Returns undefined if the plan skips this, for example if the pipeline lists several datasets.
+ * The counts of datasets can't be added up, because an item in two datasets is counted in each.
  */
 export async function askFacets(
   { client, io, look }: Pick<ListedRun, 'client' | 'io' | 'look'>,
@@ -25,7 +25,7 @@ export async function askFacets(
   return answer;
 }
 
-/** Loads the service's counts as a relation. Ids are text, because a currency is identified by its code. */
+/** Loads the service's counts as a relation. The id column is text, because a currency's id is its code. */
 export function loadFacets(graph: RelationGraph, answer: string): Relation {
   return graph.table(
     'landed_facets',

@@ -43,7 +43,7 @@ export interface LandedInput {
   /** The landed part of the feed; undefined if the plan doesn't include the feed. */
   feed: LandedFeed | undefined;
   window: CursorWindow;
-  /** The ids of datasets that are new to the lake. All their items are copied; history may have some changes. */
+  /** The ids of datasets that are new to the lake. The run copies all items of these datasets. */
   added: readonly bigint[];
   /** The account, if the run may make more calls. */
   account: Account | undefined;
@@ -79,7 +79,7 @@ export async function landRun(
   }
 }
 
-/** True if no data has landed and no work of an interrupted run is left, so no file needs to be written. */
+/** True if the run has nothing to write: no data has landed, and no work of an interrupted run is left. */
 export async function isIdle(found: FoundLake, { journal }: Landing, landed: LandedInput): Promise<boolean> {
   if (journal.state.probes.sites.size > 0 || Object.values(found.standing).includes('committed')) return false;
   const { lowWatermark, feed, brought } = landed;
@@ -109,7 +109,7 @@ async function landByPlan(
   const brought = listBrought(landing);
   const lowWatermark = mark && (await landLowWatermark(client, landing, listParts(client, mark.parts), mark.feed, io));
   if (lowWatermark !== undefined) await landWholeRows(planner, copy);
-  // Plans again, because the feed may start at the watermark, which is known now.
+  // Plans again with the watermark, which is known now, because the feed may start there.
   const plan = await planner.plan();
   const feeds = listFeedParts(client, plan, (ids) => findRejectedChanges(graph, before, ids));
   const feed = await landFeed(client, landing, feeds, plan.feed.isRead, { io, memory }).catch((error: unknown) => {
@@ -128,7 +128,7 @@ async function landByPlan(
   }
   const applied = tables.items.applied.cursor;
   const isByRows = mode !== 'feed' && lowWatermark !== undefined;
-  // In mode `feed`, only items of new datasets are copied. Other items include all changes up to the lake's cursor.
+  // In mode `feed`, only items of new datasets are copied. All other items include the changes up to the lake's cursor.
   const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
   const bounds = { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark };
   const window = openWindow(tables, { ...bounds, overlap: decision.overlap });
@@ -165,7 +165,7 @@ async function probeSites(
   await probe.ask({ client, io, pipeline, before, landing, memory, graph, mode, facts: planner.facts });
 }
 
-/** Counts the feed's changes that don't name their item, unless another feed, an early source or history names it. */
+/** Counts feed changes without an item id that no other feed, early source or history row provides. */
 async function countUnnamed(
   graph: RelationGraph,
   before: LakeRows,
@@ -202,7 +202,7 @@ async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunP
   return plan;
 }
 
-/** Lands complete rows. The copy precedes polls, because a run whose copy is refused can't be dropped after a poll. */
+/** Lands complete rows. Copies before it polls, because a run can only be dropped as refused before a poll. */
 async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void> {
   await copy.landAll();
   for (const poll of (await planner.plan()).polls) await copy.poll(poll);
@@ -236,7 +236,7 @@ function typeReread(typing: TypingQueue, file: ItemFile): void {
   typing.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
 }
 
-/** Reads items one by one whose rows from pages or exports lack newer changes. Returns true if any item was read. */
+/** Reads items individually if their rows from pages or exports lack newer changes. Returns true if any was read. */
 export async function rereadStale(
   { client, io }: World,
   landing: Landing,

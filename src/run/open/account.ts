@@ -21,7 +21,7 @@ export const accountPlan = planInfo
 /** The account's plan (API §2, PlanInfo). */
 export type AccountPlan = z.output<typeof accountPlan>;
 
-/** The things that are needed to read the account. */
+/** The part of a run that reads the account. */
 interface Caller {
   client: ApiClient;
   io: Io;
@@ -83,7 +83,7 @@ export async function limitClient(client: ApiClient, budget: Budget, caps: RunCa
   return { plan, allowance };
 }
 
-/** Returns the service's usage counts for this month, or null for an operator's token. */
+/** Returns the service's usage counts for this month, or null if the service doesn't count the token's usage. */
 export function pickUsage({ usage }: Pick<AccountPlan, 'usage'>): Counted {
   if (usage === undefined || usage === null) return null;
   const { apiCalls, exportRows, resetsAt } = usage;
@@ -103,7 +103,7 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { usage_calls: null, usage_export_rows: null };
 
-/** If a run without exports makes fewer calls than this, it saves the call that reads the service's usage count. */
+/** A run without exports skips the call for the service's usage count if it has made fewer calls than this. */
 const LEAST_CALLS = 40;
 
 /**

@@ -4,7 +4,7 @@ import type { FoundLake } from './open-tables.js';
 
 type Found = Pick<FoundLake, 'pipeline' | 'lake' | 'tables' | 'repairs' | 'derived' | 'isDue'>;
 
-/** True if only new data makes a run necessary, because no item must be read again and all tables are published. */
+/** True if a run without new data has nothing to do: no item must be read again, and all tables are published. */
 export async function isAtRest(found: Found): Promise<boolean> {
   return !found.tables.stale_items.files.some(({ rows }) => rows > 0n) && isComplete(found);
 }
@@ -21,9 +21,9 @@ async function isPointed({ lake, tables }: Found): Promise<boolean> {
   return pointer?.runNumber === (runs.applied.run ?? 0n) && pointer.cursor === (history.applied.cursor ?? null);
 }
 
-/** True if all tables belong to the same run. False if a run lost its landed files between its commits. */
+/** True if all tables belong to the same run. False after a run that committed only some of its tables. */
 function isWhole({ tables, repairs, derived }: Found): boolean {
-  // Checks `sources`, which is missing if the first run lost its landed files between its commits.
+  // The `sources` table is missing if the first run committed only some of its tables.
   if (Object.keys(repairs).length > 0 || tables.sources.version < 0n) return false;
   return (
     tables.items.applied.cursor === tables.history.applied.cursor &&

@@ -17,8 +17,8 @@ export function readLakeSelection({ version, applied }: TableState): DatasetSele
 }
 
 /**
- * Throws if the pipeline omits datasets that the lake contains, or that an unfinished run has begun to copy, because
- * their rows would no longer be updated. Makes no calls.
+ * Throws if the pipeline omits datasets that the lake contains, or that an unfinished run has begun to copy. The rows
+ * of omitted datasets would no longer be updated. Makes no calls.
  * @throws PricelakeError `config`
  */
 export function refuseNarrowing(
@@ -58,8 +58,8 @@ export function fetchDatasets(client: ApiClient): Promise<z.output<typeof visibl
 }
 
 /**
- * Verifies that the key can read the datasets that the pipeline lists, before the run lands data. If the key can't read
- * a dataset, and the plan locks some, requests an item of it, because the service returns 402 for a locked dataset.
+ * Verifies that the key can read all datasets that the pipeline lists, before the run lands data. If one is unreadable
+ * and the plan locks datasets, requests an item of it. The service returns 402 if the dataset is locked.
  * @throws PricelakeError `config` for a dataset that the key can't read, `plan_refuses` for a dataset that the plan
  * doesn't include
  */

@@ -5,13 +5,13 @@ import { type AnyRun, sumLanded } from '../../journal/run-state.js';
 import { readTable } from '../../lake/read.js';
 import type { Lake } from '../../tables/layout.js';
 
-/** The step that a run must do next, for each stage that its journal may show. */
+/** Maps the stage in a run's journal to the step that the run must do next. */
 const NEXT_STEP: Record<AnyRun['stage'], RunStep> = {
   ...{ begun: 'land', asked: 'land', landed: 'apply', complete: 'apply' },
   ...{ settled: 'derive', held: 'prove', ended: 'publish' },
 };
 
-/** Describes the unfinished run, which may still be running. Returns undefined without one. Changes nothing. */
+/** Describes the unfinished run, which may still be running, or returns undefined if there is none. Only reads. */
 export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   const { applied } = await readTable(lake, 'runs');
   const open = await peekUnfinishedRun(lake.root, applied.run ?? 0n);
@@ -27,7 +27,7 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
     runNumber,
     begunAt: state.begin.at,
     state: isRunning ? ('running' as const) : rest,
-    /** The step at which a next attempt would continue. An attempt that is running may have passed this step. */
+    /** The step at which the next attempt would continue. An attempt that is running may be further. */
     step: NEXT_STEP[state.stage],
     checks: isHeld ? [...state.checks] : [],
     tries: state.calls.tries,

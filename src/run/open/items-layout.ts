@@ -6,11 +6,11 @@ import type { Stage } from '../../lake/stage.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { DataFile, TableState } from '../../tables/table.js';
 
-/** Up to this many websites each get their own files, even for few items. Opening this many files takes two seconds. */
+/** If the lake has at most this many websites, each gets its own files. Opening this many files takes two seconds. */
 const FEW_SITES = 500;
 /**
- * More than FEW_SITES websites get their own files only if they have this many items on average. With fewer items per
- * website, rewriting files that websites share is faster than opening a file for each website.
+ * Larger numbers of websites get their own files only if each has this many items on average. With fewer items, opening
+ * a file for each website is slower than rewriting files that websites share.
  */
 const MANY_ITEMS = 1_000n;
 /** The maximum number of websites with their own files. With more files, DuckDB doesn't cache footers (MANY_FILES). */
@@ -24,7 +24,7 @@ function limitSites(items: bigint): number {
   return Math.max(FEW_SITES, Math.min(MOST_SITES, Number(items / MANY_ITEMS)));
 }
 
-/** Chooses the partitioning of items: that of the pipeline file, otherwise that of the lake's files, or by website. */
+/** Chooses the partitioning of items from the pipeline file, or else from the lake's files. Defaults to the website. */
 export function chooseItemsLayout(
   { lake }: Pipeline,
   items: TableState,

@@ -26,7 +26,7 @@ import type { Engine, FoundLake, Ledger, World } from './run-parts.js';
 import { lookAtDerivers, NO_WINGS, type Wings } from './wings.js';
 import type { Watch } from './witness.js';
 
-/** The number of database sessions: two for statements, and a third that writes a table. */
+/** The number of database sessions. Two run statements, and the third writes a table. */
 const SESSIONS = 3;
 
 /** A table other than `items` isn't kept in RAM if it has more rows than this, because few statements read it. */
@@ -65,7 +65,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   const { sources, store, derivers, audit, listing, probe, mendLanding, upkeep } = wings;
   const stop = new AbortController();
   const closed = new AbortController();
-  // Ends every wait when the run must stop.
+  // Ends all waiting as soon as the run must stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
   const client = connect({ baseUrl, apiKey, signal: stop.signal, cap: pipeline.budget.share?.cap }, io);
   const lake: Lake = { ...(await openLake(pipeline.lake.path, { create: !requiresHeld })), provide: store?.provide };
@@ -142,7 +142,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   }
 }
 
-/** Rewrites table files that need it, before the run reads them. Skips this in a run that repairs tables. */
+/** Lets modules rewrite table files before the run reads them. Skips this in a run that repairs tables. */
 async function prepareTables(
   upkeep: Wings['upkeep'],
   db: Database,
@@ -156,7 +156,7 @@ async function prepareTables(
   return tables;
 }
 
-/** Finds the unfinished run to continue. Drops it if it has made no requests and the pipeline's datasets changed. */
+/** Finds the unfinished run to continue. Drops the run if the datasets changed before it made a request. */
 async function findRun(
   lake: Lake,
   pipeline: Pipeline,
@@ -194,7 +194,7 @@ async function beginNewRun(
   io: Io,
 ): Promise<Landing> {
   const idle = listIdleRuns(memory);
-  // Doesn't reuse a number that a table records. A run that lost its landed files may have committed some tables.
+  // A run that lost its landed files may have committed tables, so its number must not be used again.
   const numbers = [idle.at(-1)?.run_number, ...Object.values(tables).map(({ applied }) => applied.run)];
   const lastNumber = numbers.reduce<bigint>((last, number = 0n) => (number > last ? number : last), 0n);
   return beginRun(
@@ -217,7 +217,7 @@ function refuseNotHeld(lakePath: string, unfinished: Landing | undefined): void 
   });
 }
 
-/** Removes a run that found no new data. Change sources first delete their copies of changes that history has. */
+/** Removes a run that found no new data. First lets change sources delete stored changes that history already has. */
 export async function dropIdleRun(world: Pick<World, 'io' | 'sources'>, lake: Lake, ledger: Ledger): Promise<void> {
   await settleSources(world, lake, ledger);
   await dropRun(ledger.landing);

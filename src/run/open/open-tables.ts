@@ -12,7 +12,7 @@ import type { LakeRows } from '../../lake/table-rows.js';
 import type { Lake } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
 
-/** Maps each table that other programs have changed to its last version that the run's complete copy repairs. */
+/** Maps each table that other programs have changed to the table's version. The run's complete copy repairs it. */
 export type Repairs = Partial<Record<TableName, bigint>>;
 
 /**
@@ -36,7 +36,7 @@ export interface FoundLake {
   pipeline: Pipeline;
   lake: Lake;
   tables: Tables;
-  /** The rows of `tables`. */
+  /** Gives access to the rows of the tables before the run. */
   before: LakeRows;
   standing: Standings;
   repairs: Repairs;

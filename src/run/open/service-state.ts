@@ -48,7 +48,7 @@ async function readNewest(client: ApiClient): Promise<ServiceState['newest']> {
   return change === undefined ? undefined : { id: change.id, observedAt: change.observedAt };
 }
 
-/** Returns the account's plan as the last run saved it, or undefined if another version of pricelake saved it. */
+/** Returns the account's plan as the last run saved it, or undefined if this version of pricelake can't read it. */
 export function recallAccountPlan({ plan: seen }: LakeMemory): { seenAt: Date; plan: AccountPlan } | undefined {
   if (seen === undefined) return undefined;
   try {

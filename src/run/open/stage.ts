@@ -102,7 +102,7 @@ export class Staging {
     };
   }
 
-  /** Runs `work`, which stages tables. If it fails because a file can't be synced or read back, throws the cause. */
+  /** Runs `work`, which stages tables. If syncing or reading back a staged file fails, throws that error first. */
   guard<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     return reportSealFirst(
       () => work(this),
@@ -146,7 +146,7 @@ export class NextLake {
     for (const one of staged) this.#staged.set(one.table, one);
   }
 
-  /** Like `guard` of Staging, for work that reads staged tables. */
+  /** Like `Staging.guard`, for work that reads staged tables. */
   guard<T>(work: () => Promise<T>): Promise<T> {
     return reportSealFirst(work, () => [...this.#staged.values()].map(({ sealed }) => sealed));
   }
@@ -195,7 +195,7 @@ export class NextLake {
   }
 }
 
-/** If `work` fails because a staged file couldn't be synced or read back, and was removed, throws that file's error. */
+/** If `work` fails because a staged file couldn't be synced and was removed, throws the error of that file. */
 async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Promise<unknown>[]): Promise<T> {
   const [made] = await Promise.allSettled([work()]);
   if (made.status === 'fulfilled') return made.value;

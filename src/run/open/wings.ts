@@ -93,7 +93,7 @@ export interface CopiedNews {
 
 /** The time that a run records for its findings. */
 export interface Moment {
-  /** The time of this machine's clock, as ISO 8601. */
+  /** The time of this machine's clock, in ISO 8601 format. */
   at: string;
   /** The time of the service's clock, or null if the service's responses have no `Date` header. */
   serviceAt: string | null;
@@ -102,7 +102,7 @@ export interface Moment {
 /**
  * Verifies the checksums of files that earlier attempts of a run have landed. Discards altered files, so that the run
  * requests their data again. Without this module, a run doesn't verify the files.
- * @param run `requiresHeld`: the run may do nothing but publish its held batch; `isCommitted`: it has committed a table
+ * @param run `requiresHeld`: true if it may only publish its held batch; `isCommitted`: true if it committed a table
  * @returns undefined if the run was dropped, because its data can be requested again
  */
 export type MendLanding = (
@@ -112,16 +112,16 @@ export type MendLanding = (
 ) => Promise<Landing | undefined>;
 
 /**
- * Determines which items are still listed, if the rows that a run has read don't show it. Requests the service's
- * counts, and reads the items of those parts of the data whose counts differ. Without this module, items missing from a
- * complete copy stay unchanged, and a run that polls records the listing state of all items as unknown.
+ * Determines which items are still listed, if the landed rows alone can't show this. Requests the service's counts, and
+ * reads the items of each group whose count differs. Without this module, items missing from a complete copy stay
+ * unchanged, and a run that polls records the listing state of all items as unknown.
  */
 export interface ListingProof {
   /** Requests the counts immediately after a complete copy. Later attempts use the same counts. */
   ask(world: Pick<ListedRun, 'client' | 'io' | 'look'>, landing: Landing, plan: ComparisonPlan): Promise<void>;
-  /** Passes items that it reads to the typing queue. Journals items that are gone, and parts that stay unknown. */
+  /** Reads items and passes them to the typing queue. Journals the items that are gone and the unknown groups. */
   establish(run: ListedRun): Promise<Absence>;
-  /** Estimates the calls that a poll needs to determine the listing state; undefined if they have been made. */
+  /** Estimates the calls that a poll still needs to determine the listing state; undefined if none. */
   estimate(next: NextPoll): Promise<CallEstimate | undefined>;
 }
 
@@ -132,11 +132,11 @@ export interface NextPoll extends Pick<NextRun, 'before' | 'graph' | 'journal' |
   selection: DatasetSelection;
 }
 
-/** Requests the times at which sources were last seen. Without this module, only rows that a run reads show them. */
+/** Requests the times at which sources were last seen. Without it, only the rows of a run show these times. */
 export interface Probe {
-  /** Chooses the websites to request after the feed is read. Returns undefined if none is due or no calls are left. */
+  /** Chooses the websites to request after the feed is read. Returns undefined without such websites or calls. */
   choose(run: ProbedRun): Promise<readonly bigint[] | undefined>;
-  /** Requests an item of each chosen website and journals it. If the service fails, the run continues without it. */
+  /** Requests an item of each chosen website and journals it. If the service fails, the run continues anyway. */
   ask(run: ProbedRun & Pick<ListedRun, 'client' | 'io' | 'landing'> & { memory: Memory }): Promise<void>;
 }
 
@@ -149,13 +149,13 @@ export interface ProbedRun {
   memory: { readonly state: LakeMemory };
 }
 
-/** True if items that a complete copy lacks are gone. One value is for listed items, and one for removed items. */
+/** True if a complete copy's lack of an item proves that the item is gone, for listed items and for removed items. */
 export interface Absence {
   listed: boolean;
   removed: boolean;
 }
 
-/** The lake's items, and the data that a run has read so far. */
+/** A run that may determine which items are still listed, with the lake's items and the landed data. */
 export interface ListedRun {
   client: ApiClient;
   io: Io;
@@ -203,7 +203,7 @@ export interface AuditedRun {
 
 export interface Audited {
   checks: CheckResult[];
-  /** Saves facts that the next run needs. The run calls this after publication. */
+  /** Saves state for the next run. The run calls this after publication. */
   keep(): Promise<void>;
 }
 
@@ -215,12 +215,12 @@ export interface Upkeep {
   prepare(db: Database, lake: Lake, tables: Readonly<Record<TableName, TableState>>, io: Io): Promise<boolean>;
   /** Writes an empty file for each table without files. The run calls this after it has committed its tables. */
   complete(db: Database, lake: Lake, run: CommittedRun): Promise<void>;
-  /** Rewrites files after publication. It can be interrupted at any time without loss. */
+  /** Rewrites files after publication. Interrupting it loses no data. */
   tidy(db: Database, lake: Lake, io: Io, options: TidyOptions): Promise<void>;
 }
 
 export interface CommittedRun {
-  /** The tables that have no files, so that the module needn't read all logs. Each log takes several milliseconds. */
+  /** The tables without files. To find them itself, the module would have to read all logs, which is slow. */
   empty: readonly TableName[];
   commit: CommitInfo;
   /** Key-value metadata to write to each file. */
@@ -237,12 +237,12 @@ export interface TidyOptions {
 
 /**
  * Supplies changes that don't come from the feed, and stores them until a run lands them. The run's journal lists the
- * landed rows (`source.rows`), so that later attempts don't need the source.
+ * landed rows (`source.rows`), so later attempts don't need the source.
  */
 export interface ChangeSource {
   /** Copies the stored changes to the run's folder and journals them. Continues where an earlier attempt stopped. */
   land(landing: Landing, lake: Lake, io: Io): Promise<void>;
-  /** Deletes the landed changes, because history contains them now. If the process is killed, the next run does it. */
+  /** Deletes the landed changes, because history contains them now. If this is interrupted, the next run repeats it. */
   settle(landing: Landing, kept: { lake: Lake; memory: Memory; io: Io }): Promise<void>;
   /** True if some stored changes haven't been landed. */
   hasWaiting(lake: Lake): Promise<boolean>;

@@ -32,7 +32,7 @@ export interface Witness {
 
 export interface Watch {
   look?: LookAtRow;
-  /** Reads a sample of items whose new values come only from changes. Finds values that the changes omit. */
+  /** Reads a sample of items whose new values come only from changes, to find values that the changes omit. */
   compareDescribed?(described: DescribedItems): Promise<DescribedSample>;
   /** Chooses the requests to make. The returned function makes them while tables are derived. */
   ask?(next: NextVersion): Promise<() => Promise<void>>;
@@ -64,7 +64,7 @@ export interface DescribedItems {
   items: Relation;
   /** The changes of these items. */
   pending: Relation;
-  /** The items that the run reads in full anyway. Items that it has already read are in `exported`. */
+  /** The items that the run will read in full. Complete rows that it has already read are in `exported`. */
   needed: Relation;
   exported: Relation;
   skew: FeedSkew;
@@ -74,7 +74,7 @@ export interface DescribedItems {
 /** The result of comparing a sample of the changed items. */
 export interface DescribedSample {
   ids: readonly bigint[];
-  /** True if the service returns a changed value of a sampled item that the item's changes don't contain. */
+  /** True if a value of a sampled item has changed without appearing in the item's changes. */
   isPartial: boolean;
 }
 
@@ -91,11 +91,11 @@ export interface WatchedRun {
   look: LookAtRow;
 }
 
-/** The lake as this run would publish it, as far as its tables are staged, and facts about the run. */
+/** The part of the next version that is already staged, and facts about the run. */
 export interface NextVersion {
   rows(table: TableName): Promise<Relation>;
   plan: ComparisonPlan;
-  /** The names of the datasets that the key can read; undefined for all. */
+  /** The names of the datasets that the key can read; undefined if it can read all datasets. */
   readable: readonly string[] | undefined;
   /** The id of the last change applied to items; undefined for a lake that doesn't use the feed. */
   cursor: bigint | undefined;

@@ -38,8 +38,8 @@ export async function openPlan(
 }
 
 /**
- * Reads the account. Returns undefined if the run has made all its calls. Also returns undefined if all data has landed
- * and this request fails, because publishing needs no calls. The run then skips its comparisons with the service.
+ * Reads the account. Returns undefined if the run has made all its calls. If the request fails after all data has
+ * landed, returns undefined too. The run then publishes without comparing its data with the service.
  */
 async function readAccountOfRun(
   world: World,

@@ -7,7 +7,7 @@ import type { FeedOverlap } from '../../tables/cursor-window.js';
 import type { DataFile } from '../../tables/table.js';
 import type { FoundLake } from '../open/run-parts.js';
 
-/** The maximum number of changes to read again. It is half a feed page, so that the page has room for new changes. */
+/** The maximum number of known changes to read again. It is half a feed page, which leaves room for new changes. */
 const MOST_AGAIN = 500;
 
 interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'> {
@@ -16,9 +16,9 @@ interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'
 }
 
 /**
- * Chooses the changes before the cursor to read again, because changes may become visible late. These are the changes
- * of the last minutes (`source.feedOverlap`) before the newest change. A resumed run uses the choice of its first
- * attempt. Reads only the files of history that contain the newest changes.
+ * Chooses how far before the cursor the feed is read again, because changes may become visible late. Goes back a few
+ * minutes (`source.feedOverlap`) from the newest change. A resumed run uses the choice of its first attempt. Reads only
+ * the files of history that contain the newest changes.
  */
 export async function readOverlap(source: OverlapSource, cursor: bigint | undefined): Promise<FeedOverlap | undefined> {
   const { pipeline, journal } = source;
@@ -54,20 +54,20 @@ async function readNewest(
   return new Map(rows.map(({ change_id, at }) => [change_id as bigint, at as bigint]));
 }
 
-/** Chooses the files that contain the changes from `after` to the cursor, or the newest changes if it is undefined. */
+/** Chooses the files with the changes from `after` to the cursor. Without `after`, chooses the newest files. */
 function chooseFiles(files: readonly DataFile[], cursor: bigint, after: bigint | undefined): DataFile[] {
-  // Parsed statistics have ids as doubles. Rounding keeps their order, so including equal values misses no file.
+  // JSON.parse rounds ids in statistics. Rounding never reverses their order, so `<=` and `>=` miss no file.
   const end = Number(cursor);
   const bounds = files.map(readBounds).filter(({ first, rows }) => rows > 0n && first <= end);
   const start = after === undefined ? findStart(bounds, end) : Number(after);
   return bounds.filter(({ last }) => last >= start).map(({ file }) => file);
 }
 
-/** Finds an id after which there are at least MOST_AGAIN changes up to `end`, so that older files needn't be read. */
+/** Finds an id with at least MOST_AGAIN changes between it and `end`, so that older files needn't be read. */
 function findStart(bounds: readonly FileBounds[], end: number): number {
   let rows = 0n;
   let start = end;
-  // Doesn't count files that also contain changes beyond the cursor, because few of their rows may be before it.
+  // Skips files that also contain changes beyond the cursor, because they may have few changes before the cursor.
   const isBefore = ({ last }: FileBounds) => last < end || (last === end && Number.isSafeInteger(end));
   for (const one of bounds.filter(isBefore).sort((a, b) => b.last - a.last)) {
     if (rows >= MOST_AGAIN) return start;
@@ -77,7 +77,7 @@ function findStart(bounds: readonly FileBounds[], end: number): number {
   return rows >= MOST_AGAIN ? start : -Infinity;
 }
 
-/** The smallest and largest change id in a file (infinite without statistics), and the number of rows with an id. */
+/** A file's smallest and largest change id (infinite without statistics), and its number of rows with an id. */
 interface FileBounds {
   file: DataFile;
   first: number;

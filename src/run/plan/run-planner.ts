@@ -23,7 +23,7 @@ export interface FactSource extends Pick<World, 'io' | 'client' | 'sources'>, Om
   graph: RelationGraph;
   journal: { readonly state: RunState };
   memory: { readonly state: LakeMemory };
-  /** True in a run, because its journal lists the current attempt. False in an estimate. */
+  /** True for a run, whose journal already counts the current attempt. False for an estimate. */
   isAtWork: boolean;
 }
 
@@ -57,7 +57,7 @@ export class RunPlanner {
     Object.assign(this.facts, news);
   }
 
-  /** Returns the current plan. If the plan lacks a fact that `lacks` names, requests this fact and plans again. */
+  /** Returns the current plan. If the plan needs one of the facts in `lacks`, requests this fact and plans again. */
   async plan(...lacks: Lack[]): Promise<RunPlan> {
     Object.assign(this.facts, readProgress(this.#source, this.#account));
     for (;;) {
@@ -119,10 +119,10 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   const { state } = source.journal;
   const idleRuns = listIdleRuns(memory.state);
   const applied = tables.history.applied.cursor;
-  // A later attempt starts where the first attempt did.
+  // A later attempt uses the same cursor as the first attempt.
   const cursor = state.stage === 'none' ? applied : (state.begin.cursorFrom ?? undefined);
   const copied = tables.items.applied.datasets.ids;
-  // Reads the datasets table, because it lists all datasets that the key could read, even those not copied.
+  // Reads the ids of all datasets that the key could read. Unlike `items`, the datasets table has those not copied.
   const asksSeen = selection === 'all' && copied.length > 0;
   const seen = asksSeen ? await graph.rows(sql`SELECT dataset_id AS id FROM ${await before.rows('datasets')}`) : [];
   return {
@@ -144,7 +144,7 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
 async function countKnownRows({ tables, graph, before, selection }: FactSource): Promise<bigint> {
   const several = selection !== 'all' && selection.length > 1 ? selection : [];
   const { files } = tables.items;
-  // The log contains row counts only for files that pricelake wrote.
+  // Uses the row counts in the log if pricelake wrote all files. The log lacks the counts of other programs' files.
   if (several.length === 0 && files.every(({ sha256 }) => sha256 !== undefined)) {
     return countRows(files);
   }
@@ -159,8 +159,8 @@ async function countKnownRows({ tables, graph, before, selection }: FactSource):
 const readTime = (ms: unknown) => (typeof ms === 'bigint' ? new Date(Number(ms)) : undefined);
 
 /**
- * Finds when the lake was last current, and when its last complete copy started. Includes runs that found nothing new,
- * because even a complete copy may find nothing new.
+ * Finds when the lake was last current, and when its last complete copy started. Also searches the runs that found
+ * nothing new, because even a complete copy may find nothing new.
  */
 async function findLastRuns(
   graph: RelationGraph,
@@ -169,7 +169,7 @@ async function findLastRuns(
 ): Promise<Pick<LakeFacts, 'caughtUpAt' | 'snapshotAt'>> {
   const idle = idleRuns.at(-1)?.caught_up_at ?? null;
   const idleSnapshot = idleRuns.findLast(({ mode }) => mode === 'snapshot');
-  // Uses a run's start if its row, written by an older version, doesn't record when the run reached the feed's end.
+  // Older versions of pricelake didn't record `caught_up_at`. Their rows use the run's start instead.
   const row = await graph.row(
     sql`SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS caught_up_at,
       epoch_ms(max(started_at) FILTER (mode = 'snapshot')) AS snapshot_at FROM ${await before.rows('runs')}`,
@@ -180,7 +180,7 @@ async function findLastRuns(
   };
 }
 
-/** Finds how many items have an unknown listing state, and since when. `idleRuns` are newer than the runs table. */
+/** Finds how many items have an unknown listing state, and since when. @param idleRuns newer runs */
 async function findUnknownListing(
   graph: RelationGraph,
   before: LakeRows,
@@ -206,7 +206,7 @@ async function findUnknownListing(
   };
 }
 
-/** Returns the time in ms from which a poll looks for changed items: the last poll's time or the newest change's. */
+/** Returns the time of the last poll in ms, or the time of the newest change. The next poll starts there. */
 export async function readPollStart({
   graph,
   before,

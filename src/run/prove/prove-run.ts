@@ -19,7 +19,7 @@ export interface ProvedRun extends Audited {
   next: NextLake;
   attributions: Attribution[];
   row: RunRow;
-  /** The rows to add to the runs table: this run's, and those of runs since the last publication that found nothing. */
+  /** The rows to add to the runs table: a row of this run, and a row of each earlier run that found nothing new. */
   rows: readonly RunRow[];
 }
 

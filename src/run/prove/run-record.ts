@@ -21,17 +21,17 @@ export type RunRow = RunsRow & { mode: RunMode };
 
 const NO_ROWS: Batch['tally'] = { written: 0n, rejected: 0n, deduplicated: 0n };
 
-/** Facts about the lake after the run, found by comparisons. */
+/** The results of comparing the lake with the service. */
 interface RunFindings extends Comparison {
   witnessed: Findings;
   usage: Usage;
-  /** The number of items after the run; undefined if the run doesn't change it. */
+  /** The number of items after the run; undefined if the number hasn't changed. */
   items: bigint | undefined;
 }
 
 const NO_FINDINGS: RunFindings = { ...NO_COMPARISON, witnessed: {}, usage: NO_USAGE, items: undefined };
 
-/** The results of a run. If the run didn't need a step, the step's properties are missing. */
+/** The results of a run. Each property is undefined if the run skipped the step that sets it. */
 interface Outcome {
   tally?: Batch['tally'];
   applied?: Pick<Batch, 'stale' | 'unnamed' | 'skew'>;
@@ -102,10 +102,10 @@ function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }:
 }
 
 /**
- * Determines the time as of which the lake is current: when the run reached the feed's end or, without the feed, when
- * it read the items. The time is unknown after a poll that may have missed removals, and if changes or rows don't name
- * their item. It is also unknown if an earlier run couldn't determine the listing state of items and this run reads
- * only the feed.
+ * Determines the time as of which the lake is current. This is the time when the run reached the feed's end or, without
+ * the feed, read the items. The time is unknown after a poll that may have missed removals, or if changes or rows don't
+ * name their item. If this run reads only the feed, the time is also unknown if an earlier run left items with an
+ * unknown listing state.
  */
 function describeCurrency(
   { mode, feed, lowWatermark, plan }: LandedInput,

@@ -15,9 +15,9 @@ import type { RunRow } from '../prove/run-record.js';
 
 /**
  * Commits the tables in the order of COMMIT_STEPS. Commits the tables of a step in parallel, because a commit mostly
- * waits for the disk. Each commit creates one version of its table. Each step's commits have a later time than those of
- * the step before, because a remote store repeats commits in the order of their times. After a crash between two
- * commits, the next run continues with the remaining tables.
+ * waits for the disk. Each commit creates one version of its table. Commits of a later step get a later time, because a
+ * remote store replays commits in the order of their times. After a crash between two commits, the next run continues
+ * with the remaining tables.
  */
 export async function publishRun(
   { io, sources, upkeep }: Pick<World, 'io' | 'sources' | 'upkeep'>,
@@ -41,7 +41,7 @@ export async function publishRun(
     const change = [...waiting].find((one) => one.table === table);
     if (change === undefined) return;
     waiting.delete(change);
-    // `commitTable` contains the commit point of each table.
+    // Commits the table. The commit point is inside `commitTable`.
     const version = await commitTable(lake, change, { ...info, at, since: tables[table].version });
     io.log('debug', 'committed', { table, version });
     committed += 1n;
@@ -75,7 +75,7 @@ export async function publishRun(
     attributions,
   });
   io.log('debug', 'pointed', { runId });
-  // Settles the sources before the journal's last entry, so that the next run repeats this if the process is killed.
+  // Lets sources delete stored changes before the journal ends, so that the next run repeats this after a crash.
   await settleSources({ io, sources }, lake, ledger);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);

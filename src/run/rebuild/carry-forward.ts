@@ -11,7 +11,7 @@ import { type Applied, DECLARED_TABLES, type FileChange, type TableName } from '
 import type { OldTables } from './old-tables.js';
 import type { LedgerRun, Rebuild, RebuildPlan } from './plan-rebuild.js';
 
-/** Copies the rows of runs that aren't replayed: history, rejects, closed days, and the websites known before them. */
+/** Copies rows of the runs that aren't replayed: history, rejects, closed days, and the websites known at that time. */
 export async function seedTables(rebuild: Rebuild): Promise<void> {
   const { plan } = rebuild;
   const [start] = plan.runs;
@@ -19,7 +19,7 @@ export async function seedTables(rebuild: Rebuild): Promise<void> {
   const { begin } = start.state;
   const older = `run_id NOT IN (${listRunIds(plan.runs)})`;
   // Also copies the differences that the first replayed run found. They can't be computed again, because that run
-  // compared its rows with items that the rebuilt lake doesn't have.
+  // compared its rows with items that the rebuilt lake doesn't contain.
   const compared = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
   const cursor = begin.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${columnsOf(table).text} FROM ${table} WHERE ${where}`;
@@ -27,7 +27,7 @@ export async function seedTables(rebuild: Rebuild): Promise<void> {
   await markAhead(rebuild, cursor ?? 0n);
   await keepRows(rebuild, 'sites', selectSitesAt(begin.at));
   await keepRows(rebuild, 'rejects', select('rejects', older));
-  // The first replayed run also used earlier items for the days that it closed, so these days are copied as well.
+  // Also copies days that the first replayed run computed again, because their values depend on earlier items.
   const days = `SELECT max(day) FROM price_spread_daily WHERE ${older}`;
   const redone = `(run_id = ${quoteLiteral(start.runId)} AND day <= (${days}))`;
   await keepDays(rebuild, select('price_spread_daily', `${older} OR ${redone}`));
@@ -52,7 +52,7 @@ async function keepDays(rebuild: Rebuild, select: string): Promise<void> {
   await keepRows(rebuild, 'price_spread_daily', select, day === 0n ? {} : { day, firstDay });
 }
 
-/** Records which changes in the copied history are beyond the cursor, so that the feed doesn't add them again. */
+/** Records the newest change id in the copied history, so that changes beyond the cursor aren't added again. */
 async function markAhead(rebuild: Rebuild, cursor: bigint): Promise<void> {
   const { rebuilt } = rebuild;
   const { db } = rebuild.old;
@@ -62,7 +62,7 @@ async function markAhead(rebuild: Rebuild, cursor: bigint): Promise<void> {
   if (ahead > cursor) await commitKept(rebuild, { table: 'history', applied: { ahead } });
 }
 
-/** Copies items that were already gone when the first replayed run copied the service, because no raw data has them. */
+/** Copies items that were gone before the first replayed run. The raw data of the replayed runs doesn't have them. */
 export async function keepGoneItems(rebuild: Rebuild): Promise<void> {
   const { old, rebuilt, plan } = rebuild;
   await createTableView(old.db, rebuilt, 'items', 'rebuilt_items');
@@ -125,7 +125,7 @@ async function findLostRows(old: OldTables, plan: RebuildPlan): Promise<string[]
   return losses;
 }
 
-/** Selects the websites as they were at a time. Omits later rows, and marks rows that ended later as current. */
+/** Selects the websites as they were at a time. Skips later rows. Rows that ended later become current. */
 function selectSitesAt(moment: string): string {
   const at = `CAST(${quoteLiteral(moment)} AS TIMESTAMP WITH TIME ZONE)`;
   return `SELECT * REPLACE (CASE WHEN valid_to < ${at} THEN valid_to END AS valid_to,
@@ -133,7 +133,7 @@ function selectSitesAt(moment: string): string {
     FROM sites WHERE valid_from < ${at}`;
 }
 
-/** Throws if there are losses. @throws PricelakeError `lake_invalid` that describes the rows that would be lost */
+/** Throws if rows would be lost. @throws PricelakeError `lake_invalid` that describes these rows */
 export function refuseLosses(losses: readonly string[]): void {
   if (losses.length === 0) return;
   const tables = losses.map((loss) => loss.split(':', 1)[0]).join(', ');
@@ -156,7 +156,7 @@ async function keepRows(
   applied: Partial<Applied> = {},
 ): Promise<void> {
   const { old, rebuilt, plan } = rebuild;
-  // The old table may be unreadable if the user has accepted the loss of its rows.
+  // Skips an unreadable table, because the user has accepted the loss of its rows.
   const isReadable = (await old.open(table)) !== 'nothing';
   const hasSites = (await old.open('sites')) !== 'nothing';
   const metadata = describeAttributions(hasSites ? await readAttributions(old.db, 'sites') : []);

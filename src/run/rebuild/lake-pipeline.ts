@@ -18,7 +18,7 @@ export async function describeLakePipeline(lakePath: string): Promise<Pipeline> 
   const { lake } = await openDamagedLake(lakePath);
   const partitionBy = await readPartitionColumns(lake, 'items');
   const tables = partitionBy === undefined ? {} : { items: { partitionBy } };
-  // The replay computes closed days only if the lake has closed days.
+  // Enables closed days only if the old lake has them.
   const days = await tryTable(lake, 'price_spread_daily');
   const hasDays = days === undefined || days.applied.day > 0n;
   const analysis = hasDays ? {} : { daily: 0 };

@@ -8,7 +8,8 @@ import { type Lake, tablePath } from '../../tables/layout.js';
 import type { Applied, TableName } from '../../tables/table.js';
 
 /**
- * The part of a table that can be read: all rows (`whole`), the rows that another program has left (`rest`), or none.
+ * The readable part of a table: all rows of the newest run (`whole`), the files that another program left (`rest`), or
+ * `nothing`.
  */
 type Readable = 'whole' | 'rest' | 'nothing';
 
@@ -55,12 +56,12 @@ export class OldTables {
     return isRest ? 'rest' : 'nothing';
   }
 
-  /** Opens the table's files as the newest run left them, according to lake.json. Returns false if it can't. */
+  /** Opens the files that lake.json lists for the table. Returns false if this isn't possible. */
   async #openPublished(table: TableName): Promise<boolean> {
     const { pointer } = this.inspection;
     if (pointer === undefined) return false;
     const files = pointer.tables[table]?.files ?? [];
-    // Another program wrote a file without a checksum, and only the damaged log has its partition values.
+    // A file without a checksum comes from another program. Its partition values are only in the damaged log.
     if (files.some(({ sha256 }) => sha256 === undefined)) return false;
     return this.#tryFiles(
       table,

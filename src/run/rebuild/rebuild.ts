@@ -48,8 +48,8 @@ interface RebuildReport {
 /**
  * Rebuilds every table from the saved raw data, without calls. Replays the runs into `_pricelake/rebuild`. Then
  * replaces the files of each table or, if any table is damaged, all tables and their logs. After an interruption, the
- * function can be called again. If raw data is missing, and the only damage is another program's changes, restores the
- * newest run's files.
+ * function can be called again. If raw data is missing, and another program's changes are the only damage, restores the
+ * files of the newest run.
  * @throws PricelakeError `landing_gone` if raw data is missing, `lake_invalid` if rows would be lost that only a
  * damaged table has, `gate_failed` if a gate fails. In these cases, the tables stay unchanged
  */
@@ -149,8 +149,8 @@ function planNaming(
 }
 
 /**
- * Returns the cursor that the saved runs must reach. Ignores a run that was interrupted during publication if the lake
- * is damaged, because that run continues after the rebuild. Throws for an undamaged lake, which must be synced first.
+ * Returns the cursor that the saved runs must reach. If a run was interrupted during publication, an undamaged lake
+ * must be synced first, so the function throws. In a damaged lake, that run continues after the rebuild.
  */
 function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: boolean) {
   const committed = old.readApplied('history')?.run ?? 0n;
@@ -183,8 +183,8 @@ async function replayRuns(rebuild: Rebuild, pipeline: Pipeline, wings: ReplayWin
 }
 
 /**
- * Builds the pipeline that replays a saved run into another lake. It copies the datasets that the run copied, even if
- * the settings have changed since.
+ * Builds the pipeline that replays a saved run into another lake. The replay copies the datasets that the run copied,
+ * even if the settings have changed since.
  */
 function describeReplay(run: LandedRun, { root }: Lake, pipeline: Pipeline): Pipeline {
   return {
@@ -202,7 +202,7 @@ function describeReplay(run: LandedRun, { root }: Lake, pipeline: Pipeline): Pip
 
 /**
  * Infers the setting `source.history` from the feed position at which the run started. `feed` means from the beginning
- * of the feed, `none` means near the newest change. Item histories that the run added are among its landed files.
+ * of the feed, `none` means near the newest change. Item histories need no setting, because they are landed files.
  */
 function readHistorySetting({ state: { feed, watermark } }: LandedRun): 'feed' | 'none' {
   return feed.starts.includes(0n) && watermark?.cursor !== 0n ? 'feed' : 'none';

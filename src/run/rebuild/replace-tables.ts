@@ -54,7 +54,7 @@ export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
     const { run: _run, itemsVersion, ...others } = after.applied;
     const newItems = swapped.find((done) => done.table === 'items')?.version ?? 0n;
     const applied = { ...others, itemsVersion: itemsVersion === undefined ? undefined : newItems };
-    // The commit point of each table is inside commitTable.
+    // Commits the table. The commit point is inside `commitTable`.
     const change = { table, add, remove: before.files, applied };
     const version = await commitTable(lake, change, { runId, operation: 'REBUILD', at: io.now() });
     io.log('debug', 'rebuilt', { table, version });
@@ -82,7 +82,7 @@ async function dropCheckpoints(lake: Lake, table: TableName): Promise<void> {
 export async function replaceTables(rebuild: Rebuild, openRun: string | undefined): Promise<SwappedTable[]> {
   const { old, rebuilt, plan, io } = rebuild;
   const others = `run_id IS DISTINCT FROM ${openRun === undefined ? 'NULL' : quoteLiteral(openRun)}`;
-  // Also reads lake.json to find the last used number, because a replayed run without changes leaves it in no table.
+  // If a replayed run changed nothing, no table records its number, so lake.json may have the last used number.
   const numbers = [plan.runs.at(-1)?.runNumber ?? 0n, old.inspection.pointer?.runNumber ?? 0n];
   const last = { run: numbers.reduce((most, number) => (number > most ? number : most)) };
   const replace = async (table: 'runs' | 'check_results', rows: string, applied: Partial<Applied>) => {
@@ -132,7 +132,7 @@ async function selectLedger({ old, rebuilt }: Rebuild): Promise<string> {
     : `SELECT ${columns} FROM rebuilt_runs`;
 }
 
-/** Publishes the rebuilt lake with the facts of the newest run, from lake.json or from the run's journal. */
+/** Publishes the rebuilt lake. Takes the newest run's details from lake.json, or else from the run's journal. */
 async function publishAgain({ old, plan, io }: Rebuild, lake: Lake, before: Pointer | undefined): Promise<void> {
   const last = plan.runs.at(-1);
   const state = last?.state;

@@ -25,7 +25,7 @@ interface Restoration {
 }
 
 /**
- * Restores the newest run's files in tables that another program has changed. Used if the raw data for a rebuild is
+ * Restores the newest run's files in tables that another program has changed. A rebuild does this if raw data is
  * missing. If `acceptLoss` is true, a table with missing files stays as it is.
  * @returns undefined if the lake has any other damage
  * @throws PricelakeError `landing_gone`, before any change, if files are missing and `acceptLoss` is false
@@ -58,7 +58,7 @@ export async function restoreTables(
   const tables: SwappedTable[] = [];
   for (const { state, files = state.files } of planned) {
     const change = planChange(lake, state, files, accepted[state.table] ?? state.version);
-    // `commitTable` contains the commit point of each table.
+    // Commits the table. The commit point is inside `commitTable`.
     const version = await commitTable(lake, change, { runId: 'rebuild', operation: 'RESTORE', at: io.now() });
     tables.push({ table: state.table, version, rowsBefore: countRows(state.files), rowsAfter: countRows(files) });
   }
