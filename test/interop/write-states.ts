@@ -87,7 +87,7 @@ async function copySpliced(): Promise<void> {
     );
     if (groups?.n === 1n) throw new Error('spliced: items have one row group, and would prove nothing');
     await keepState('spliced', lake, {
-      title: 'after 100 runs over large files, which other programs wrote as a whole between',
+      title: 'after 100 runs, between which other programs rewrote large files',
       plain: true,
       hasEmpty: true,
     });
