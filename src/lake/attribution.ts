@@ -11,8 +11,8 @@ export interface Attribution {
 }
 
 /**
- * Reads the newest license and credit text of each website, ordered by the website's id. The text must be passed on
- * with the data (API §2, SiteRef), even if the website no longer requires it.
+ * Reads the newest license and credit text of each website, sorted by website id. This text must be passed on with the
+ * data (API §2, SiteRef), even if the website no longer requires it.
  * @param sites SQL of a relation with the columns of the sites table
  */
 export async function readAttributions(db: Database, sites: string): Promise<Attribution[]> {

@@ -16,11 +16,11 @@ const CHECKPOINT_COLUMNS = {
   protocol: 'STRUCT(minReaderVersion INTEGER, minWriterVersion INTEGER)',
 };
 
-/** Returns a checkpoint's rows as JSON lines, like the lines of a commit but with nulls for other kinds of action. */
+/** Returns each row of a checkpoint as JSON. Unlike a line of a commit, it has a null for each other kind of action. */
 export async function readCheckpoint(path: string): Promise<string[]> {
   const lines = `SELECT to_json(action)::VARCHAR AS line FROM read_parquet(${quoteLiteral(escapeGlob(path))}) AS action`;
   return withDatabase(async (db) => {
-    // Checks the size first, because a small Parquet file can contain any number of rows with the same long text.
+    // Limits the lines before reading them, because a small Parquet file can contain millions of copies of a long text.
     const found = await db.row(`SELECT count(*) AS n, sum(length(line)) AS size FROM (${lines} LIMIT ${MAX_ROWS})`);
     if (Number(found?.n) >= MAX_ROWS || Number(found?.size) > MAX_LOG_BYTES)
       throw new PricelakeError('lake_invalid', `it has more than ${MAX_ROWS} rows or ${MAX_LOG_BYTES} characters`);

@@ -33,7 +33,7 @@ export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): P
     size: lines.length,
     sizeInBytes: (await stat(path)).size,
     numOfAddFiles: state.files.size,
-    // The checksum is stored as a tag, because the protocol provides no other place for it.
+    // The protocol has no field for the checkpoint's checksum, so the checksum is stored as a tag.
     tags: { [SHA256_TAG]: await hashFile(path) },
   };
   await writeDurably(lake, join(log, '_last_checkpoint'), JSON.stringify(pointer));
@@ -53,15 +53,15 @@ function writeActions(state: LogState, at: Date): string[] {
   ];
 }
 
-/** The default of Delta's setting `delta.logRetentionDuration`, in milliseconds. */
+/** Delta's default for the table property `delta.logRetentionDuration`, in milliseconds. */
 export const LOG_RETENTION_MS = 30 * 86_400_000;
-/** The number of versions that the log keeps for slow readers, even if the data files of these versions are deleted. */
+/** A checkpoint that is this many versions behind counts as old, even if it is younger than 30 days. */
 const KEPT_VERSIONS = 100n;
 
 /**
- * Deletes the log entries and checkpoints before a checkpoint that is old enough: 30 days old (Delta protocol, Metadata
- * Cleanup) or 100 versions behind, and at least `retentionMs` old. The log keeps the table's current state, and all
- * versions whose data files still exist.
+ * Deletes the log entries and checkpoints before the newest old checkpoint. A checkpoint is old if it is 30 days old
+ * (Delta protocol, Metadata Cleanup) or 100 versions behind. It must also be at least `retentionMs` old, so that all
+ * versions whose data files still exist stay readable.
  */
 export async function cleanLog(lake: Lake, table: TableName, at: Date, retentionMs: number): Promise<void> {
   const names = await listLog(lake, table);
@@ -86,8 +86,8 @@ export async function listOldEntries(
 }
 
 /**
- * Reads the commit time (`commitInfo.timestamp`) of a log entry. Unlike a file's time, it doesn't change if the lake is
- * copied. Returns NaN if the entry or its time is missing, so that an entry without a time never counts as old.
+ * Reads a log entry's commit time (`commitInfo.timestamp`). Copying a lake changes the times of its files, but not this
+ * time. Returns NaN if the entry or its time is missing. Such an entry never counts as old.
  */
 async function readCommitTime(path: string): Promise<number> {
   const text = await readFile(path, 'utf8').catch(ignoreMissing);

@@ -46,10 +46,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Compares a table's `schemaString` with its contract. Without a `schemaString`, there is no difference. */
+/** Compares a table's `schemaString` with its contract. Reports no difference if the table has no `schemaString`. */
 export function compareColumns(schema: TableSchema, schemaString: string | undefined): ColumnDifference {
   const expected = writeDeltaSchema(schema);
-  // Compares the texts before parsing them, because they are nearly always equal, and each run compares all tables.
+  // Each run compares all tables, and their texts are nearly always equal, so equal texts aren't parsed.
   if (schemaString === undefined || schemaString === expected) return { missing: [], unknown: [], retyped: [] };
   const found = readDeltaColumns(schemaString);
   const wanted = readDeltaColumns(expected);
@@ -75,7 +75,7 @@ export function refuseOtherColumns(lake: Lake, states: readonly TableState[]): v
   }
 }
 
-/** Throws if a column is missing or retyped. Readers ignore unknown columns. @throws PricelakeError `lake_invalid` */
+/** Throws if a column is missing or retyped. Unknown columns are allowed. @throws PricelakeError `lake_invalid` */
 export function refuseUnreadable(lake: Lake, state: TableState): void {
   const difference = { ...state.difference, unknown: [] };
   if (hasDifference(difference)) throw explainDifference(lake, { ...state, difference });
@@ -89,8 +89,8 @@ function explainDifference(lake: Lake, { table, difference }: TableState): Price
 }
 
 /**
- * Describes a difference, such as `it lacks column unit; column price is string, schemas/items.yaml of pricelake 0.1.0
- * says decimal(18,4)`.
+ * Describes a difference, such as `it is missing column unit from schemas/items.yaml of pricelake 0.1.0`. Separates
+ * several faults by semicolons.
  */
 export function describeDifference(table: TableName, { missing, unknown, retyped }: ColumnDifference): string {
   const contract = `schemas/${table}.yaml of pricelake ${PRICELAKE_VERSION}`;

@@ -25,7 +25,7 @@ export interface CommitInfo {
   at: Date;
   /** Sets how long the table keeps replaced files, in milliseconds. If it is undefined, the setting stays the same. */
   retentionMs?: number;
-  /** The version on which the change is based. The commit fails if another program has changed the table after it. */
+  /** The version on which the change is based. The commit fails if another program has since changed the table. */
   since?: bigint;
 }
 
@@ -61,7 +61,7 @@ export async function commitTable(lake: Lake, wanted: FileChange, info: CommitIn
   return version;
 }
 
-/** Adjusts a change so that a table keeps its empty file until the commit that adds the first rows. */
+/** Keeps the empty file of a table without rows if the change adds no files. Removes it if the change adds rows. */
 function keepEmptyFile(state: LogState, change: FileChange): FileChange {
   if (change.add.length === 0) return { ...change, remove: change.remove.filter((file) => !isEmptyFile(file)) };
   if (change.add.every(isEmptyFile)) return change;
@@ -79,7 +79,7 @@ function checkFiles(state: LogState, change: FileChange): void {
   }
 }
 
-/** Throws if another program has committed since the change was computed, because the change ignores that commit. */
+/** Throws if another program has changed the table after version `since`, from which the change was computed. */
 async function refuseIntruder(lake: Lake, { table, version }: LogState, since: bigint | undefined): Promise<void> {
   if (since === undefined || version <= since) return;
   const intruder = (await findForeignCommits(lake, table, since)).find(({ change }) => change !== undefined);
@@ -122,7 +122,7 @@ async function publishVersion(lake: Lake, change: FileChange, version: bigint, l
   let created = false;
   try {
     await makeFolder(log);
-    // If a rename fails, this waits for the other renames, so that all moved files can be moved back.
+    // Waits for all renames even if one fails, so that every moved file can be moved back.
     await runSideBySide(CONCURRENCY, change.add, async (file) => {
       await rename(file.stagedAt, join(folder, file.path));
       moved.push(file);

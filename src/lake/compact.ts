@@ -29,8 +29,8 @@ export interface Compaction {
 }
 
 /**
- * Selects the files to rewrite. `foreign` rewrites files of other programs. `due` also merges small files in tables
- * that have many in one partition. `always` merges small files in all tables, and adds empty files to empty tables.
+ * Selects the files to rewrite. `foreign` selects files written by other programs. `due` also selects small files in
+ * tables that have many in one partition. `always` selects small files in all tables, and gives empty tables a file.
  */
 export type CompactionNeed = 'foreign' | 'due' | 'always';
 
@@ -39,8 +39,8 @@ const RUN_ID = 'compact';
 const CONCURRENCY = 16;
 
 /**
- * Rewrites small files, and files of other programs, in Delta commits that change no data. The caller must hold the
- * lock.
+ * Merges small files, and rewrites files written by other programs. The Delta commits change no rows. The caller must
+ * hold the lock.
  * @throws PricelakeError `lake_invalid` if the new files have a different number of rows than the old ones
  */
 export async function compactLake(
@@ -57,7 +57,7 @@ export async function compactLake(
   };
   const done: Compaction[] = [];
   for (const table of TABLE_NAMES) {
-    // Stopping here is safe, because finished tables are committed, and the next sync updates lake.json.
+    // Stopping between tables is safe. Finished tables are committed, and the next sync updates lake.json.
     stop?.throwIfAborted();
     const state = await readTable(lake, table);
     const passes = await planPasses(lake, state, when, io, targetBytes);
@@ -96,7 +96,7 @@ async function findForeignFiles(lake: Lake, { table, files }: TableState): Promi
   const foreign = files.filter((file) => !isSealed(file));
   await requireFiles(lake, table, foreign);
   const found = await runSideBySide(CONCURRENCY, foreign, async (file) => {
-    // Skips a file with a damaged footer, because the next command that reads the file reports the damage.
+    // Skips a file with a damaged footer instead of throwing. The next command that reads the file reports the damage.
     const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
     // Takes the row count from the footer, because some programs don't write it to the log.
     return footer === undefined ? [] : [{ ...file, rows: footer.rows }];
@@ -142,7 +142,7 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
   );
 }
 
-/** Updates the version of `items` that derived tables record as their source, because a compaction keeps all rows. */
+/** Records the compacted version of `items` in the derived tables. They stay up to date, because all rows are kept. */
 async function followItems(
   lake: Lake,
   { before, after }: { before: bigint; after: bigint },

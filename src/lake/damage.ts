@@ -13,7 +13,7 @@ const DAMAGE =
 
 /**
  * Runs `work`. If it fails with an error that a damaged file could cause, compares the data files with the checksums in
- * the logs. The caller must hold the lock, so that no other process adds or removes files meanwhile.
+ * the logs. The caller must hold the lock, so that no other process changes files during the comparison.
  * @throws PricelakeError `lake_invalid` if a file is damaged; otherwise the error of `work`
  */
 export async function explainDamage<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
@@ -38,7 +38,7 @@ function mayBeDamage(error: unknown): error is Error {
   return !isOutOfMemory(error) && findFault(error) === undefined;
 }
 
-/** Describes the first data file that doesn't match its log. Ignores files that exist only on the remote. */
+/** Describes the first missing or damaged data file. Ignores missing files if the folder is marked as partial. */
 async function findDamage(lake: Lake): Promise<string | undefined> {
   const isPartial = (await readPartial(lake).catch(() => undefined)) !== undefined;
   for (const table of TABLE_NAMES) {

@@ -5,7 +5,7 @@ import type { TableName } from '../tables/table.js';
 import { hashFile } from './data-file.js';
 
 /**
- * Compares files with their checksums. Call it before copying rows, because the copies' new checksums hide damage.
+ * Compares files with their checksums. Call it before copying rows to new files, whose checksums would hide the damage.
  * @throws PricelakeError `lake_invalid` that names the first damaged file
  */
 export async function refuseDamagedFiles(lake: Lake, table: TableName, files: readonly KeptFile[]): Promise<void> {

@@ -9,14 +9,14 @@ import { explainSystemFault } from './system-faults.js';
 export interface RepairableLake {
   lake: Lake;
   damage: string | undefined;
-  /** True if this version of pricelake doesn't support the lake's format. It then reads only downloaded responses. */
+  /** True if another version of pricelake wrote the lake, and this version can't read its tables. */
   isOtherFormat: boolean;
 }
 
 /**
- * Opens a lake for reading. Also opens a lake whose marker file is missing, damaged or of another format, if runs have
- * downloaded data to it.
- * @throws PricelakeError `lake_invalid` if no run has downloaded data to it and `openLake` throws this error
+ * Opens a lake for reading. If runs have downloaded data to the lake, the marker file may be missing, damaged or of
+ * another format.
+ * @throws PricelakeError `lake_invalid` if `openLake` fails and no run has downloaded data to the lake
  */
 export async function openDamagedLake(path: string): Promise<RepairableLake> {
   const lake = locateLake(path);
@@ -28,7 +28,7 @@ export async function openDamagedLake(path: string): Promise<RepairableLake> {
   }
 }
 
-/** An inspected lake. If its marker file is wrong, `markerDamage` describes the fault. */
+/** An inspected lake. `markerDamage` describes the fault of the marker file, or is undefined if the file is intact. */
 export type DamagedLake = Inspection & { markerDamage: string | undefined };
 
 /**

@@ -6,7 +6,7 @@ import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
 import { readNumRecords } from './delta-actions.js';
 
-/** True if the log has the file's checksum. A file written by another program has none, and may lack columns. */
+/** True if the log has the file's checksum. Files written by other programs have no checksum, and may lack columns. */
 export const isSealed = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 !== undefined;
 
 /** True if the log records zero rows. A table without rows has one such file, so that readers can find its columns. */
@@ -26,7 +26,7 @@ const CHUNK_BYTES = 1 << 20;
 /**
  * Syncs a Parquet file, checks its footer with an independent reader (hyparquet), and returns the file's SHA-256
  * digest.
- * @throws PricelakeError `lake_invalid` if rows, bytes, columns or codecs differ from what the writer reported
+ * @throws PricelakeError `lake_invalid` if the rows, bytes, columns or codecs in the footer aren't the expected ones
  */
 export function sealDataFile(path: string, expected: Expectation): Promise<string> {
   return withFile(path, 'r+', async (file) => {

@@ -10,7 +10,7 @@ import { listDataFiles } from './list-files.js';
 
 const CONCURRENCY = 16;
 
-/** Deletes data files, given their paths within the table, and then their folders if these are empty. */
+/** Deletes data files, and then the folders that have become empty. The paths are relative to the table's folder. */
 export async function deleteFiles(lake: Lake, table: TableName, paths: string[]): Promise<void> {
   const top = tablePath(lake, table);
   const outside = await findLinked(top, paths);
@@ -21,7 +21,7 @@ export async function deleteFiles(lake: Lake, table: TableName, paths: string[])
   }
 }
 
-/** Finds folders that are outside the table, because a symbolic link leads to them. Their files aren't deleted. */
+/** Finds folders that lead outside the table through a symbolic link, so that the files in them aren't deleted. */
 async function findLinked(top: string, paths: readonly string[]): Promise<Set<string>> {
   const folders = new Set(paths.map((path) => dirname(path)).filter((folder) => folder !== '.'));
   const linked = new Set<string>();

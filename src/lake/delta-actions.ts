@@ -89,8 +89,7 @@ const actionSchema = z.object({
 const statsSchema = z.object({ numRecords: z.int().min(0).optional() });
 
 /**
- * Parses an action and decodes its paths. A line with `txn` is parsed by a slower parser, which keeps 64-bit integers
- * exact.
+ * Parses an action and decodes its paths. Uses a slower parser for a line with `txn`, to keep 64-bit integers exact.
  * @throws PricelakeError `lake_invalid` if a field is missing, invalid or of the wrong type, or if a path leads outside
  * the table; another Error if the line isn't JSON or the statistics are malformed
  */
@@ -120,7 +119,7 @@ function checkShape(value: unknown): Action {
   );
 }
 
-/** Throws for values that could inject SQL or make a reader fetch too many bytes. */
+/** Throws if a file's size or partition values could make a reader fetch too many bytes or run injected SQL. */
 function checkAdd(add: AddAction): AddAction {
   const { path, size, partitionValues } = add;
   const isText = (value: unknown) => value === null || (typeof value === 'string' && !value.includes('\0'));
@@ -134,7 +133,6 @@ export function readNumRecords(stats: string | null | undefined): number | undef
   return stats == null ? undefined : statsSchema.parse(JSON.parse(stats)).numRecords;
 }
 
-/** Converts an `add` action to a data file. */
 export function readAdd(add: AddAction): DataFile {
   const stats = add.stats ?? '{}';
   const sha256 = add.tags?.[SHA256_TAG];
@@ -183,8 +181,8 @@ export function writeTxn(appId: string, txn: Txn): string {
 }
 
 /**
- * Encodes a path as a URI for the log (Delta protocol, Add File and Remove File). A file name that already contains `%`
- * is encoded again, so `site=a%20b` becomes `site=a%2520b`.
+ * Encodes a path as a URI for the log (Delta protocol, Add File and Remove File). Also encodes each `%` in a file name,
+ * so the file `site=a%20b` becomes `site=a%2520b`.
  */
 export function encodeLogPath(path: string): string {
   return path

@@ -7,7 +7,7 @@ import { hashFile } from './data-file.js';
 import { type Action, type LogState, nameCommit, parseAction, readAdd, readName, SHA256_TAG } from './delta-actions.js';
 import { isSealBroken } from './log-seal.js';
 
-/** Returns the path of a file in a table's log: `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
+/** Returns the path of a file in a table's log, such as `<table>/_delta_log/00000000000000000007.json`. */
 export function logPath(lake: Lake, table: TableName, version: bigint, suffix: string): string {
   return tablePath(lake, table, '_delta_log', nameEntry(version, suffix));
 }
@@ -29,12 +29,12 @@ export function findVersions(names: Iterable<string>, suffix: string): bigint[] 
 export const REBUILD_HINT = '`pricelake lake rebuild` rebuilds the tables from the saved raw data.';
 
 function explainDamage(what: string, cause?: unknown, facts: ErrorFacts = {}): PricelakeError {
-  // Quotes only pricelake's own messages, because a parser's message doesn't help the user.
+  // Appends the cause's message only if it is from pricelake. A JSON parser's message wouldn't help the user.
   const why = cause instanceof PricelakeError ? `: ${cause.message}` : '';
   return new PricelakeError('lake_invalid', what + why, { hint: REBUILD_HINT, ...facts }, { cause });
 }
 
-/** A replayed state, and the identity of the last log file read, which changes if the file is replaced. */
+/** A replayed state, and the identity of the last log file that was read. A replaced file has another identity. */
 interface Replay {
   state: LogState;
   end: string | undefined;
@@ -44,7 +44,7 @@ interface Replay {
 const replays = new WeakMap<Lake, Map<TableName, Replay>>();
 
 export interface LogRange {
-  /** Replays all commits after this version that the log still has, even if a newer checkpoint exists. */
+  /** Replays from this version or an earlier one, or from the oldest checkpoint if the log doesn't go back that far. */
   since?: bigint;
   /** The newest version to replay. The result is the table's state as of this version. */
   until?: bigint;
@@ -53,8 +53,8 @@ export interface LogRange {
 }
 
 /**
- * Replays a table's log from its newest checkpoint. If no range is given, continues from the state that this process
- * read last.
+ * Replays a table's log from its newest checkpoint. If no range is given, replays only the commits after the state that
+ * the previous call without a range returned.
  * @throws PricelakeError `lake_invalid` if a version is missing or a line is damaged
  */
 export async function readLog(
@@ -79,7 +79,7 @@ export async function readLog(
   return state;
 }
 
-/** True if the log still contains the last file that was replayed, and no checkpoint that is newer than this file. */
+/** True if the replay can be continued: the log still has the last replayed file, and it has no newer checkpoint. */
 async function isPartOf(lake: Lake, names: string[], { state, end }: Replay): Promise<boolean> {
   const checkpoint = findVersions(names, 'checkpoint.parquet').at(-1) ?? -1n;
   return checkpoint <= state.version && end !== undefined && end === (await identifyEntry(lake, state));
@@ -142,7 +142,7 @@ async function replayLog(
   return state;
 }
 
-/** Verifies a checkpoint's checksum, if there is one, because a flipped bit could change a cursor or a path. */
+/** Verifies a checkpoint's checksum, if there is one. Without it, a flipped bit could change a cursor unnoticed. */
 async function refuseAltered(lake: Lake, table: TableName, version: bigint, path: string): Promise<void> {
   const text = await readFile(tablePath(lake, table, '_delta_log', '_last_checkpoint'), 'utf8').catch(ignoreMissing);
   const sum = text === undefined ? undefined : readCheckpointSum(text, version);
@@ -186,7 +186,7 @@ export async function readEntry(path: string): Promise<Action[]> {
 export function parseEntry(path: string, text: string): Action[] {
   const lines = text.split('\n').filter((line) => line !== '');
   const actions = parseLines(lines, path);
-  // Detects an entry that was cut off between two lines.
+  // The checksum also detects an entry that was truncated after a complete line.
   if (isSealBroken(text)) throw explainDamage(`${path}: changed since it was written: its checksum differs`);
   return actions;
 }

@@ -15,7 +15,7 @@ export function readRetentionMs(metaData: MetaData | undefined): number {
   return Number(metaData?.configuration[RETENTION] ?? 0) * HOUR_MS;
 }
 
-/** Returns how long a table keeps records of removed files (tombstones), in ms. Delta's VACUUM uses the same time. */
+/** Returns how long the log keeps records of removed files, in milliseconds. Delta's VACUUM keeps the files as long. */
 export function readTombstoneMs(metaData: MetaData | undefined): number {
   return Math.max(HOUR_MS, readRetentionMs(metaData));
 }
@@ -58,7 +58,7 @@ function planConfiguration(old: MetaData | undefined, retentionMs = readRetentio
   const { [RETENTION]: _before, ...others } = old?.configuration ?? {};
   return {
     ...others,
-    // With less than an hour, another program's VACUUM could delete the files of a commit in progress.
+    // Uses at least an hour. Otherwise, another program's VACUUM could delete the files of a commit in progress.
     'delta.deletedFileRetentionDuration': `interval ${Math.max(1, hours)} hours`,
     ...(hours === 0 ? {} : { [RETENTION]: String(hours) }),
   };

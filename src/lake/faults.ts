@@ -21,7 +21,7 @@ export async function explainMemory<T>(doing: string, work: () => Promise<T>): P
   }
 }
 
-/** Returns the stable code of a pricelake error, and of some system and DuckDB errors. Otherwise, `unexpected`. */
+/** Returns the stable code of a pricelake, system or DuckDB error. Returns `unexpected` if it has no such code. */
 export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
   if (error instanceof PricelakeError) return error.code;
   if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';

@@ -2,7 +2,7 @@ import { PricelakeError } from '../io/errors.js';
 import { explainReadFault } from '../io/path-fault.js';
 import { REBUILD_HINT } from './delta-log.js';
 
-/** True if the error says that a file is missing. A run may delete replaced files while a reader uses them. */
+/** True if the error says that a file is missing. This can happen if a run deletes replaced files during a read. */
 export function isLostFile(error: unknown): boolean {
   return error instanceof Error && /^IO Error: .*(No files found|No such file)/su.test(error.message);
 }

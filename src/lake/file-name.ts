@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** The maximum length of the label in a file name, because file systems limit the whole name to 255 bytes. */
+/** The maximum length of the label in a file name. File systems limit the whole name to 255 bytes. */
 const LABEL_LENGTH = 120;
 
 /**
- * Returns the path of a data file within its table, such as `site_id-12.0198….parquet`. All files are in one folder,
- * because some readers ignore subfolders, and others infer a second column from folders named `column=value`. The label
- * is only for people and globs. Delta readers take the partition values from the log.
+ * Returns the path of a data file within its table, such as `site_id-12.0198….parquet`. The name starts with the
+ * partition values, but only for people and globs: Delta readers take the values from the log. All files are in one
+ * folder, because some readers ignore subfolders, and others read the name of a subfolder as a column.
  */
 export function nameDataFile(partitionValues: Record<string, string | null>, baseName: string): string {
   const label = shorten(Object.entries(partitionValues).map(labelValue).join('.'));
@@ -24,7 +24,7 @@ function encodeValue(value: string): string {
   );
 }
 
-/** Shortens a long label. Appends its hash after `_sha256_`, which no encoded value contains. */
+/** Shortens a long label, and ends it with `_sha256_` and its hash. No encoded value contains `_sha256_`. */
 function shorten(label: string): string {
   if (label.length <= LABEL_LENGTH) return label;
   const hash = createHash('sha256').update(label).digest('hex').slice(0, 32);

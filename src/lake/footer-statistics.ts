@@ -16,9 +16,9 @@ interface GroupRow {
 }
 
 /**
- * Reads the statistics that DuckDB wrote into files. Returns the statistics by file path. A text column for which
- * DuckDB stored no bounds gets bounds from its rows, because some readers take a column without bounds for all null,
- * and skip the file. Lists get no statistics.
+ * Reads the statistics that DuckDB wrote into files, by file path. If DuckDB stored no bounds for a text column,
+ * computes them from the rows. Otherwise, some readers would assume that all values are null, and skip the file. Lists
+ * get no statistics.
  */
 export async function readStatistics(
   db: Database,
@@ -41,7 +41,7 @@ export async function readStatistics(
   return found;
 }
 
-/** Builds a query that returns a row for each row group and column. SQL that combines them would take long to plan. */
+/** Builds a query for one row per row group and column. DuckDB takes long to plan a query that combines row groups. */
 function writeFooterQuery({ columns }: TableSchema, paths: readonly string[]): string {
   const names = columns.flatMap(({ name, type }) => (type === 'VARCHAR[]' ? [] : [quoteLiteral(name)]));
   const files = paths.map((path) => quoteLiteral(escapeGlob(path)));
@@ -51,7 +51,7 @@ function writeFooterQuery({ columns }: TableSchema, paths: readonly string[]): s
     FROM parquet_metadata([${files.join(', ')}]) WHERE path_in_schema IN (${names.join(', ')})`;
 }
 
-/** Combines the row groups of each file. Takes each column's smallest minimum, largest maximum and all its nulls. */
+/** Combines the row groups of each file into the smallest minimum, largest maximum and null count of each column. */
 function joinGroups(rows: readonly GroupRow[], types: ReadonlyMap<string, Column['type']>): Iterable<GroupRow> {
   const joined = new Map<string, GroupRow>();
   for (const row of rows) {
@@ -74,7 +74,7 @@ type IsBelow = (a: string, b: string) => boolean;
 
 const bytesBelow: IsBelow = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
 
-/** Compares times in DuckDB's format, including `infinity` and years that don't have four digits. */
+/** Compares times in DuckDB's text format. Sorts BC before, and `infinity` and longer years after, four-digit years. */
 const timeBelow: IsBelow = (a, b) => (eraOf(a) === eraOf(b) ? a < b : eraOf(a) < eraOf(b));
 const eraOf = (text: string) => (/^-|\(BC\)/.test(text) ? -1 : /^\d{4}-/.test(text) ? 0 : 1);
 
@@ -91,7 +91,7 @@ const ORDERS: Readonly<Record<Column['type'], IsBelow>> = {
   'VARCHAR[]': bytesBelow,
 };
 
-/** Reads the bounds of long texts from the rows, because DuckDB stores no bound for a text that it can't truncate. */
+/** Computes the bounds of text columns from the rows. DuckDB stores no bounds if it can't truncate a long text. */
 async function addTextBounds(
   db: Database,
   path: string,

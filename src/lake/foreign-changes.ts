@@ -6,12 +6,12 @@ import { REBUILD_HINT } from './delta-log.js';
 import { type ForeignCommit, findForeignCommits } from './foreign-commit.js';
 import type { Pointer } from './pointer.js';
 
-/** The tables that a full copy repairs. Damage to other tables requires a rebuild. */
+/** The tables that a full copy (`sync --reconcile`) repairs. Only a rebuild can repair the other tables. */
 const REPAIRED_BY_COPY: readonly TableName[] = ['items', 'datasets', ...DERIVED_TABLES];
 
 /**
- * Finds commits by other programs that changed rows or columns. Ignores commits up to the version in lake.json, commits
- * that a run has repaired, and commits that keep all rows (OPTIMIZE, VACUUM).
+ * Finds commits by other programs that changed rows or columns. Ignores commits that are part of the versions in
+ * lake.json, commits that a run has repaired, and commits that keep all rows (OPTIMIZE, VACUUM).
  */
 export async function findForeignChanges(
   lake: Lake,

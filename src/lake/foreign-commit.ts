@@ -6,7 +6,6 @@ import { findVersions, listLog, logPath, readEntry, readLog } from './delta-log.
 
 const OURS = 'pricelake/';
 
-/** A commit by another program. */
 export interface ForeignCommit extends NamedCommit {
   table: TableName;
   /** A description of the commit's change to rows or columns; undefined if the commit changed neither. */
@@ -20,7 +19,7 @@ export async function findForeignCommits(lake: Lake, table: TableName, since: bi
   for (const version of versions)
     isOurs &&= isOursBy(readName(version, await readEntry(logPath(lake, table, version, 'json'))));
   if (isOurs) return [];
-  // Replays the log, because a change can only be described with the table's state before it.
+  // Replays the log, because describing a change requires the table's state before the change.
   const found: ForeignCommit[] = [];
   const onCommit = (before: LogState, version: bigint, actions: readonly Action[]) => {
     const name = readName(version, actions);

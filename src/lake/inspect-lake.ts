@@ -33,7 +33,7 @@ export async function inspectLake(lake: Lake): Promise<Inspection> {
   return { pointer, states, damaged, pointerDamage: read.damage };
 }
 
-/** Returns the inspection of a lake of an unsupported format, in which no table is readable. */
+/** Returns an inspection that reports the same fault for all tables, for a lake of an unsupported format. */
 export function inspectNothing(why: string): Inspection {
   const damaged = new Map(TABLE_NAMES.map((table) => [table, why]));
   return { pointer: undefined, states: new Map(), damaged, pointerDamage: undefined };
@@ -45,7 +45,7 @@ async function findFault(lake: Lake, state: TableState, pointer: Pointer | undef
   if (changes === undefined) return damage;
   const [change] = changes;
   if (change !== undefined) return `${tablePath(lake, table)}: ${nameCommit(change)} ${change.change}`;
-  // Readers start at the newest checkpoint, but `verify` starts at the first entry, so a fault in between is damage.
+  // Replays the whole log, because a fault before the newest checkpoint is invisible if replay starts there.
   const { value: log, damage: logDamage } = await tryRead(() => readLog(lake, table, { since: -1n }));
   if (log === undefined) return logDamage;
   if (!isDeepStrictEqual(log.files, new Map(files.map((file) => [file.path, file]))))

@@ -9,10 +9,10 @@ import { type Lake, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 
-/** Names that operating systems create in folders that are otherwise empty. */
+/** Names that a folder without a lake may contain: operating systems or an interrupted `openLake` create them. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 
-/** The version of the lake format. Raise it if this code can't read older lakes; `rebuild` recreates their tables. */
+/** The version of the lake format. Raise it when this code can't read older lakes. `rebuild` recreates their tables. */
 const FORMAT_VERSION = 3;
 /** The text of the marker file, `_pricelake/format.json`. */
 export const MARKER = `{"format":"pricelake","version":${FORMAT_VERSION}}\n`;
@@ -20,8 +20,8 @@ const markerSchema = z.strictObject({ format: z.literal('pricelake'), version: z
 
 /**
  * Opens a lake. If `create` is true, creates a lake in a missing or empty folder.
- * @throws PricelakeError `lake_invalid` if the folder has other contents (which stay untouched) or another format
- * version, or if it is missing and `create` is false
+ * @throws PricelakeError `lake_invalid` if the folder contains other files or a lake of another format version, or if
+ * `create` is false and there is no lake
  */
 export async function openLake(path: string, options: { create: boolean }): Promise<Lake> {
   const lake = locateLake(path);
@@ -99,7 +99,7 @@ export async function hasLandings(lake: Lake): Promise<boolean> {
   return entries.some(({ name }) => /^\d{6,}-/.test(name));
 }
 
-/** Throws if a folder without a marker contains anything that neither the system nor an interrupted creation leaves. */
+/** Throws if a folder without a marker contains files that neither the system nor an interrupted `openLake` created. */
 async function refuseOtherFolder(lake: Lake): Promise<void> {
   const info = await stat(lake.root).catch(ignoreMissing);
   if (info === undefined) return;
@@ -122,7 +122,7 @@ const OWN: readonly string[] = [PRIVATE_FOLDER, ...TABLE_NAMES];
 const FOLDERS = ['tmp', 'staging', 'landing', 'work'];
 
 /**
- * Ensures that a run can write and delete files only inside the lake.
+ * Ensures that a run can't write or delete files outside the lake through a symbolic link.
  * @throws PricelakeError `lake_invalid` if one of the lake's folders is a symbolic link or a file
  */
 export async function refuseLinks(lake: Lake): Promise<void> {

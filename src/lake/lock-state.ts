@@ -12,7 +12,7 @@ export interface LockState {
   since: string;
   /** The time at which the holder last renewed the lock, by the file system's clock. */
   beatAt: Date;
-  /** False if the holder is dead, so that the next writer takes over the lock. */
+  /** False if the holder is dead. The next writer then takes over the lock. */
   alive: boolean;
 }
 

@@ -40,9 +40,9 @@ const INTERVAL_MS = 10_000;
 export interface LakeLock {
   /** Aborts when another process has taken over the lock. This process must then stop writing. */
   lost: AbortSignal;
-  /** A folder that only this holder uses. If a suspended process resumes, it can't change its successor's files. */
+  /** A folder that only this holder uses. A process that has lost the lock can't change a later holder's files. */
   workFolder: string;
-  /** Runs `work`. @throws PricelakeError `lake_locked` instead of the error of `work` if the lock was lost meanwhile */
+  /** Runs `work`. If `work` fails after the lock was lost, throws PricelakeError `lake_locked` instead of its error. */
   explainLoss<T>(work: () => Promise<T>): Promise<T>;
   release(): Promise<void>;
 }
@@ -83,7 +83,7 @@ function lockPath(lake: Lake): string {
   return privatePath(lake, 'lock');
 }
 
-/** Returns the path of the file that names the successor of the holder with this token. One process can create it. */
+/** Returns the path of the file that names the successor of a lock holder. Only one process can create this file. */
 function successionPath(lake: Lake, token: string): string {
   return privatePath(lake, `lock.after.${token}`);
 }
@@ -105,8 +105,8 @@ async function acquire(lake: Lake, mine: string, owner: Owner, io: Io): Promise<
 
 /**
  * Takes over the lock of a dead holder. Returns false if another process was faster, because only one process can
- * create the succession file. The file is deleted after the lock has been replaced. If a late process then creates the
- * file again, the process finds that the file isn't in the chain of successors, and gives up.
+ * create the succession file. This file is deleted after the lock is replaced, so a slow process may create it again.
+ * The slow process then isn't in the chain of holders, and gives up.
  */
 async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Promise<boolean> {
   const succession = successionPath(lake, dead.token);
@@ -124,8 +124,8 @@ async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Pro
 }
 
 /**
- * Replaces each file that the previous holder may have open with a copy. If the previous holder was only suspended, it
- * then writes to files that nobody uses, until it finds that it has lost the lock.
+ * Replaces each file that the previous holder may have open with a copy. If the previous holder is only suspended, it
+ * later writes to the old files, which nobody uses, until it notices that it has lost the lock.
  */
 async function detachFiles(lake: Lake): Promise<void> {
   const runs = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];
@@ -148,7 +148,7 @@ interface Link {
   owner: Owner;
 }
 
-/** Reads the lock's holder, followed by its successors, if there are any. The list is empty if there is no lock. */
+/** Reads the chain of holders: the owner of the lock file, then its successors. The chain is empty without a lock. */
 export async function readChain(lake: Lake): Promise<Link[]> {
   const chain: Link[] = [];
   for (let path = lockPath(lake); ; ) {
@@ -175,7 +175,7 @@ function parseOwner(path: string, text: string): Owner {
   }
 }
 
-/** True if the holder is alive. Compares the times of two files in the lake, so the hosts' clocks don't matter. */
+/** True if the holder is alive. Compares only times from the file system, so the hosts' clocks don't matter. */
 async function isHolding(mine: string, { path, owner }: Link): Promise<boolean> {
   const alive = isAlive(owner);
   if (alive !== undefined) return alive;
@@ -194,8 +194,8 @@ function describeHolder(lake: Lake, owner: Owner): PricelakeError {
 }
 
 /**
- * Renews the lock regularly by writing its text again. The file system records the time of each write, so hosts with
- * different clocks agree. The heartbeat owns `file`, which `release` closes.
+ * Renews the lock regularly by writing its text again. The file system records the time of each write, so differences
+ * between the hosts' clocks don't matter. `release` closes `file`.
  */
 export function startHeartbeat(
   path: string,
@@ -216,7 +216,7 @@ export function startHeartbeat(
     await look();
     if (!lost.signal.aborted) await file.write(text, 0);
   };
-  // A failed renewal isn't fatal, for example if a network file system is unavailable, because the next may succeed.
+  // A failed renewal isn't fatal, because a later one may succeed, for example when a network file system is back.
   const timer = setInterval(() => {
     beating = beat().catch((error: unknown) => io.log('warn', 'lake.heartbeat_missed', { error: String(error) }));
   }, intervalMs);
@@ -255,7 +255,7 @@ async function isOurs(path: string, file: FileHandle): Promise<boolean> {
   return current !== undefined && current.ino === own.ino && current.dev === own.dev;
 }
 
-/** Deletes temporary lock files older than a minute. They were left by processes that ended before getting the lock. */
+/** Deletes temporary lock files older than a minute. Processes that ended before they got the lock left these files. */
 export async function clearLockLeftovers(lake: Lake): Promise<void> {
   const now = Date.now();
   for (const name of await readdir(privatePath(lake))) {

@@ -13,7 +13,7 @@ import { openSession } from './session.js';
 import { dropRebuild, finishSwap } from './swap-lake.js';
 import { explainSystemFault } from './system-faults.js';
 
-/** A lake to which only this process can write, with a database to query it. */
+/** A locked lake, to which only this process can write, and a database that can query the lake. */
 export interface LockedLake {
   lake: Lake;
   db: Database;

@@ -11,10 +11,10 @@ export interface LogEntry {
   /** The id and number of the run that wrote the commit. The commit of a compaction has no run number. */
   runId: string | undefined;
   runNumber: bigint | undefined;
-  /** `SYNC`, `OPTIMIZE` or `REBUILD`, or another operation in a commit by another program. */
+  /** The operation, such as `SYNC`, `OPTIMIZE` or `REBUILD`. Other programs record other operations. */
   operation: string;
   isOurs: boolean;
-  /** False if the commit only moved rows to other files. */
+  /** False if the commit kept all rows, for example a compaction. */
   changesRows: boolean;
   added: DataFile[];
   /** The removed files, as paths within the table's folder. */

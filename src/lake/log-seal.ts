@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The field of commitInfo for the SHA-256 of the log entry without this field. Other Delta readers ignore it. */
+/** The commitInfo field for the log entry's SHA-256, computed without this field. Other Delta readers ignore it. */
 export const SEAL = 'pricelake.entrySha256';
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -11,7 +11,7 @@ export function sealEntry(commitInfo: object, actions: readonly string[]): strin
   return join({ ...commitInfo, [SEAL]: hash(join(commitInfo, actions)) }, actions);
 }
 
-/** Matches the checksum in the raw text, because the JSON can't be parsed if a damaged character makes it invalid. */
+/** Matches the checksum in the entry's text, because a damaged entry may not be valid JSON. */
 const SEALED = new RegExp(`^[^\\n]*(,"${SEAL}":"([^"]*)")`);
 const OURS = /^[^\n]*"engineInfo":"pricelake\//;
 

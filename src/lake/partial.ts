@@ -37,8 +37,8 @@ export async function unmarkPartial(lake: Lake): Promise<void> {
 }
 
 /**
- * Ensures that data files can be read. In a run, downloads the files that exist only on the remote.
- * @throws PricelakeError `lake_invalid` if a file exists only on the remote and the caller isn't a run
+ * Ensures that data files are on this disk. Downloads missing files if `lake.provide` is defined, as in a run.
+ * @throws PricelakeError `lake_invalid` if a file is only on the remote and `lake.provide` is undefined
  */
 export async function requireFiles(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<void> {
   const partial = await readPartial(lake);

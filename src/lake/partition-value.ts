@@ -4,12 +4,12 @@ import { PricelakeError } from '../io/errors.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import type { TableSchema } from '../tables/schemas.js';
 
-/** Returns the name of a column by which DuckDB partitions files. It appears only in the paths of staged files. */
+/** Returns the name of a column by which DuckDB partitions. The name appears only in the paths of staged files. */
 export const partitionKey = (index: number) => `partition_${index}`;
 
 /**
- * Adds columns to a query by which DuckDB partitions its rows. Partitions text by its hash, because a text may be too
- * long for a folder name, and because DuckDB reads some texts as null.
+ * Adds the columns by which DuckDB partitions the rows of a query. Replaces a text by its hash, because a text may be
+ * too long for a folder name, and because DuckDB reads some texts as null.
  */
 export function addPartitionKeys(schema: TableSchema, partitionBy: string[], select: string): string {
   if (partitionBy.length === 0) return select;
@@ -20,7 +20,7 @@ export function addPartitionKeys(schema: TableSchema, partitionBy: string[], sel
   return `SELECT *, ${keys.join(', ')} FROM (${select}\n)`;
 }
 
-/** Maps a hash to its text. DuckDB's statistics can't provide the text, because they truncate it at 256 bytes. */
+/** Maps hashes to texts. DuckDB's statistics can't replace this map, because they truncate texts at 256 bytes. */
 export type PartitionTexts = ReadonlyMap<string, string>;
 
 export function hashPartitionTexts(
@@ -63,15 +63,15 @@ function isText(schema: TableSchema, name: string): boolean {
 }
 
 /**
- * Matches texts that some readers take for null. Delta readers take an empty text for null, Polars takes the folder
- * name that stands for null, and DuckDB takes any spelling of NULL.
+ * Matches texts that some readers interpret as null: the empty text (Delta readers), `__HIVE_DEFAULT_PARTITION__`
+ * (Polars), and `null` in any mix of upper and lower case (DuckDB).
  */
 const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
 
 /**
- * Formats a partition value for Delta's log (Delta protocol, Partition Value Serialization). Times get the format of
- * ISO 8601. Other values keep DuckDB's format.
- * @throws PricelakeError `config` if some readers would take the text for null
+ * Formats a partition value for Delta's log (Delta protocol, Partition Value Serialization). Writes times in ISO 8601
+ * and other values in DuckDB's format.
+ * @throws PricelakeError `config` if some readers would interpret the text as null
  */
 function writePartitionValue(schema: TableSchema, column: string, text: string): string {
   if (READ_AS_NULL.test(text)) {

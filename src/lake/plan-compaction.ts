@@ -7,8 +7,8 @@ import { groupFiles } from './table-change.js';
 export const MANY_FILES = 16;
 
 /**
- * Chooses the small files to merge in each partition. If the partition is the current day, merges its files only if it
- * has many, because later runs will add more rows to it.
+ * Chooses the small files to merge in each partition. In the partition of the current day, merges files only if there
+ * are many, because later runs will add more rows.
  */
 export function planCompaction(
   schema: TableSchema,
@@ -52,7 +52,7 @@ function groupSmallFiles(files: readonly DataFile[], targetBytes: number): DataF
   return groupFiles(files.filter(({ bytes }) => bytes < targetBytes / 2));
 }
 
-/** Takes the smallest files up to the target size, but at least `least` files. A later pass takes the other files. */
+/** Takes the smallest files until their total would exceed the target size, but takes at least `least` files. */
 function takeUpToTarget(group: DataFile[], targetBytes: number, least = 2): DataFile[] {
   const taken: DataFile[] = [];
   let bytes = 0;

@@ -48,7 +48,7 @@ export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
   return text === undefined ? undefined : parsePointer(path, text);
 }
 
-/** Parses the text of `lake.json`. @param where the name for messages @throws PricelakeError `lake_invalid` */
+/** Parses the text of `lake.json`. @param where the file's name in messages @throws PricelakeError `lake_invalid` */
 export function parsePointer(where: string, text: string): Pointer {
   try {
     const pointer = pointerSchema.parse(JSON.parse(text));
@@ -81,7 +81,7 @@ interface Logged {
   paths: Iterable<string>;
 }
 
-/** Describes why a log doesn't match lake.json. Returns undefined if it matches, or if the log is newer. */
+/** Describes why a table's log doesn't match lake.json. Returns undefined if it matches, or if the log is newer. */
 export function explainBehind(lake: Lake, logged: Logged, pointer: Pointer | undefined): string | undefined {
   const published = pointer?.tables[logged.table];
   if (published === undefined || published.version < logged.version) return undefined;

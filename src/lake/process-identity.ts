@@ -6,7 +6,7 @@ import { canSignal } from '../io/temporary-folder.js';
 export interface ProcessIdentity {
   pid: number;
   host: string;
-  /** The boot id and the process-id namespace to which the process id belongs; empty if unknown. */
+  /** The boot id of the system and the namespace of the process id. Either is omitted if it is unknown. */
   place: string;
   /** When the process started, to distinguish it from a later process with the same id; empty if unknown. */
   startedAt: string;
@@ -20,19 +20,19 @@ export function identifyProcess(proc = PROC): ProcessIdentity {
 }
 
 /**
- * True if the process is alive. Undefined if this can't be found out, because the process is on another host or in
- * another container, or because /proc hides the processes of other users (hidepid, ProtectProc).
+ * True if the process is alive. Undefined if this process can't check it, because the other process is on another host
+ * or in another container, or because /proc hides the processes of other users (hidepid, ProtectProc).
  */
 export function isAlive(other: ProcessIdentity, proc = PROC): boolean | undefined {
   if (other.host !== hostname() || other.place !== identifyPlace(proc)) return undefined;
   const start = readStart(proc, other.pid);
   if (start !== undefined) return start.state !== 'Z' && start.ticks === other.startedAt;
-  // If /proc hides the process, a signal shows only that some process has this id. It may be a later process.
+  // If /proc hides the process, a signal only shows that a process with this id exists. It may be a later process.
   if (!canSignal(other.pid)) return false;
   return other.startedAt === '' ? true : undefined;
 }
 
-/** Reads the state and start time: fields 3 and 22 of /proc/<pid>/stat. The name before them may contain brackets. */
+/** Reads the state and start time: fields 3 and 22 of /proc/<pid>/stat. Field 2, the name, may contain parentheses. */
 function readStart(proc: string, pid: number): { state: string; ticks: string } | undefined {
   const stat = readSystem(() => readFileSync(`${proc}/${pid}/stat`, 'utf8'));
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -36,7 +36,7 @@ type RunFacts = Omit<Publication, 'attributions'>;
 
 async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | undefined): Promise<void> {
   const states = await readStates(lake);
-  // Refuses other programs' changes before writing lake.json, because later commands trust the versions in lake.json.
+  // Throws before writing lake.json if another program changed a table. Later commands trust the versions in lake.json.
   refuseForeignChanges(lake, await findForeignChanges(lake, states, before));
   await refreshCatalog(lake, states);
   await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(facts, states));
@@ -48,7 +48,7 @@ export async function refreshCatalog(lake: Lake, states?: TableState[]): Promise
 
 /**
  * Rewrites `catalog.sql` and `lake.json` after a compaction, a crash or damage, and also `ATTRIBUTION.md` if
- * `attributions` is given. `lake.json` keeps naming the newest run. Does nothing before the first publication.
+ * `attributions` is given. The run in `lake.json` stays the same. Does nothing before the first publication.
  */
 export async function refreshPointer(lake: Lake, attributions?: Attribution[]): Promise<void> {
   const pointer = await readPointer(lake);

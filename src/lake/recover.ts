@@ -11,8 +11,8 @@ import { clearLockLeftovers } from './lock.js';
 import { explainBehind, readPointer } from './pointer.js';
 
 /**
- * Cleans up after a crash. Deletes staged and temporary files, and data files that neither the table nor an older
- * version needs. Keeps downloaded files. The caller must hold the lock. Running it again does no harm.
+ * Cleans up after a crash. Deletes staged and temporary files, and data files that neither the table nor a kept older
+ * version needs. Keeps downloaded responses. The caller must hold the lock. It is safe to call it again.
  * @throws PricelakeError `lake_invalid`, before deleting anything, if a log is damaged or older than `lake.json`
  */
 export async function recoverLake(lake: Lake, io: Io): Promise<void> {

@@ -12,8 +12,8 @@ interface SessionOptions {
   /** The folder of the session, which is emptied first; defaults to a new temporary folder. */
   workFolder?: string;
   /**
-   * DuckDB's memory limit, in bytes or in DuckDB's notation. By default, the limit starts low and is raised to a third
-   * of the RAM if a statement needs more. `default` stands for DuckDB's own limit, which is 80 % of the RAM.
+   * DuckDB's memory limit, in bytes or in DuckDB's notation. If undefined, the limit starts low, and rises to a third
+   * of the RAM if a statement needs more. `default` means DuckDB's own limit, which is 80 % of the RAM.
    */
   memoryLimit?: number | string | 'default' | undefined;
   signal?: AbortSignal | undefined;

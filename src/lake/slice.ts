@@ -17,7 +17,7 @@ export interface FileForm {
   table: TableName;
   runId: string;
   metadata?: Record<string, string> | undefined;
-  /** True to write a file even without rows. */
+  /** True if a file must be written even if there are no rows. */
   keepsEmpty?: boolean | undefined;
   targetBytes?: number | undefined;
 }
@@ -31,7 +31,7 @@ export interface SliceForm extends FileForm {
 /** The number of rows in each row group. Smaller groups hardly help readers, and make footers longer. */
 export const GROUP_ROWS = 8192;
 
-/** The compression level. Files are as small as with DuckDB's default, level 3, but need a third less CPU time. */
+/** The compression level. Files are as small as with DuckDB's default level 3, but need a third less CPU time. */
 const ZSTD_LEVEL = 1;
 
 /** Throws if a query's columns or their order differ from the contract. @throws PricelakeError `lake_invalid` */

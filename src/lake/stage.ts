@@ -21,15 +21,15 @@ export interface Stage extends Parting, FileForm {
 
 const CONCURRENCY = 8;
 
-/** The files that were written. `sealed` resolves to these files with checksums once all are synced and read back. */
+/** The files that were written. `sealed` resolves to them, with checksums, after all files are synced and read back. */
 export interface WrittenFiles {
   files: StagedFile[];
   sealed: Promise<StagedFile[]>;
 }
 
 /**
- * Writes the rows of `select` as Parquet files under `_pricelake/staging/<runId>/<table>/`, for `commitTable`. Syncs
- * the files and reads them back. Doesn't cast values. If there are no rows, writes no file unless `keepsEmpty` is true.
+ * Writes the rows of `select`, without casting, as Parquet files under `_pricelake/staging/<runId>/<table>/`, for
+ * `commitTable`. Syncs the files and reads them back. Writes no file for no rows, unless `keepsEmpty` is true.
  * @throws PricelakeError `lake_invalid` if the columns differ from the table's or a file fails its check, `config` if a
  * partition value can't be stored
  */
@@ -56,7 +56,7 @@ interface StageFolder {
   within<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Chooses a folder for a single stage. If the stage fails, the whole folder can be deleted. */
+/** Chooses a new folder for the files of one call. If writing them fails, the whole folder can be deleted. */
 export function planFolder(lake: Lake, { table, runId }: Pick<Stage, 'table' | 'runId'>): StageFolder {
   const folder = privatePath(lake, 'staging', runId, table, randomUUID());
   return {

@@ -1,6 +1,6 @@
 import type { Column, TableSchema } from '../tables/schemas.js';
 
-/** A column's statistics as text, by the keys min, max and null_count. */
+/** A column's statistics as text, keyed by `min`, `max` and `null_count`. */
 export type ColumnStatistics = ReadonlyMap<string, string>;
 
 /** The maximum length of text in min and max, in code points. Other Delta writers use the same length. */
@@ -9,7 +9,7 @@ export const BOUND_LENGTH = PREFIX_LENGTH + 1;
 
 /**
  * Builds a file's statistics as JSON for Delta's log (Delta protocol, Per-file Statistics). Copies the digits of
- * integers and decimals, so ids above 2^53 stay exact. Bounds always include all values. Omits partition columns.
+ * integers and decimals, so ids above 2^53 stay exact. Rounded bounds include all values. Omits partition columns.
  */
 export function writeStats(
   schema: TableSchema,
@@ -74,7 +74,9 @@ function writeText(text: string, side: 'min' | 'max'): string | undefined {
   return side === 'min' ? JSON.stringify(prefix.join('')) : writeRaised(prefix);
 }
 
-/** Returns a text of at most this length that is greater than all texts with this prefix, or undefined without one. */
+/**
+ * Returns a text that is greater than all texts with this prefix and not longer than it, or undefined if none exists.
+ */
 function writeRaised(prefix: string[]): string | undefined {
   const kept = [...prefix];
   for (let point = kept.pop(); point !== undefined; point = kept.pop()) {

@@ -26,7 +26,7 @@ export async function swapLake(lake: Lake): Promise<void> {
   const tables: TableName[] = [];
   for (const table of TABLE_NAMES) if (await exists(tablePath(rebuilt, table))) tables.push(table);
   await makeFolder(privatePath(lake, 'tmp'));
-  // THE COMMIT POINT: once this file exists, the next command that locks the lake finishes the swap first.
+  // THE COMMIT POINT: once this file exists, every command that locks the lake first finishes the swap.
   await writeDurably(lake, orderPath(lake), `${JSON.stringify({ tables })}\n`);
   await finishSwap(lake);
 }
@@ -41,7 +41,7 @@ export async function finishSwap(lake: Lake): Promise<boolean> {
   await makeFolder(aside);
   for (const table of TABLE_NAMES) {
     const isNew = await exists(tablePath(rebuilt, table));
-    // A rebuilt table that is missing has already been moved.
+    // A listed table that is no longer in the rebuilt lake has already been moved.
     if (!isNew && tables.includes(table)) continue;
     if (await exists(tablePath(lake, table))) {
       await rm(join(aside, table), { recursive: true, force: true });
@@ -60,7 +60,7 @@ export async function finishSwap(lake: Lake): Promise<boolean> {
   return true;
 }
 
-/** Finishes an interrupted swap. Deletes a rebuild that hasn't reached the swap. The caller must hold the lock. */
+/** Finishes an interrupted swap. Deletes a rebuild that stopped before its swap. The caller must hold the lock. */
 export async function settleRebuild(lake: Lake): Promise<void> {
   await finishSwap(lake);
   await dropRebuild(lake);
@@ -71,8 +71,8 @@ export async function dropRebuild(lake: Lake): Promise<void> {
 }
 
 /**
- * Reads the list of the new lake's tables. If the text isn't JSON, returns all tables, so that a table is kept if
- * the new lake lacks it.
+ * Reads the list of the rebuilt lake's tables. If the text isn't JSON, returns all tables, so the swap deletes no table
+ * that the rebuilt lake lacks.
  * @throws PricelakeError `lake_invalid` if another version wrote the file
  */
 function readOrder(lake: Lake, text: string): readonly TableName[] {

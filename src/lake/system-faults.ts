@@ -1,6 +1,6 @@
 import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
 
-/** A machine fault that ends any run. `texts` matches DuckDB's messages, because DuckDB's errors lack a system code. */
+/** A fault of the machine, such as a full disk. `texts` matches DuckDB's messages: its errors have no system code. */
 interface SystemFault {
   code: ErrorCode;
   systemCodes: readonly string[];
@@ -36,7 +36,7 @@ const FAULTS: readonly SystemFault[] = [
 
 /** Returns the machine fault that caused an error, or undefined if the error has another cause. */
 export function findFault(error: unknown): SystemFault | undefined {
-  // A PricelakeError already has the right code, unless a connection failed because too many files are open.
+  // Keeps a PricelakeError and its code, unless a connection failed because this process has too many open files.
   if (error instanceof PricelakeError) {
     const isOutOfFiles = error.code === 'unavailable' && hasSystemCode(error.cause, 'EMFILE', 'ENFILE');
     return isOutOfFiles ? FAULTS.find(({ code }) => code === 'open_files') : undefined;

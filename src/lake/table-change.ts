@@ -7,10 +7,10 @@ import type { TableRows } from './table-rows.js';
 
 /** A change that isn't written yet: the rows to add to a table, and the files to remove from it. */
 export interface TableChange {
-  /** The rows to add, with the table's columns; undefined if there are none. */
+  /** The rows to add, with the table's columns. Undefined if the change adds no rows. */
   readonly rows: Sql | undefined;
   readonly remove: readonly DataFile[];
-  /** Rows that the first commit still contains, and that a second commit removes (see COMMIT_STEPS in table.ts). */
+  /** For a table that a run commits twice: the rows that only the second commit removes (COMMIT_STEPS in table.ts). */
   readonly leaving?: Sql | undefined;
   /** The maximum number of rows, if known. If it is small, the rows are written in one statement. */
   readonly maxRows?: bigint | undefined;
@@ -76,7 +76,6 @@ async function findSmallFiles(
   });
 }
 
-/** Groups files by partition. */
 export function groupFiles(files: readonly DataFile[]): DataFile[][] {
   const groups = new Map<string, DataFile[]>();
   for (const file of files) {

@@ -9,7 +9,7 @@ import { refuseDamagedFiles } from './damaged-file.js';
 
 const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items', 'runs'];
 
-/** Above this number of files, DuckDB doesn't cache the files' footers, because each footer needs 50 kB of RAM. */
+/** Above this number of files, DuckDB doesn't cache footers, because each cached footer needs 50 kB of RAM. */
 export const MANY_FILES = 2_000;
 
 /** Up to this size, reading a table once into RAM is faster than planning each statement over the table's files. */
@@ -51,7 +51,7 @@ export class TableRows {
     return TableRows.#read(graph, lake, state, fewRows);
   }
 
-  /** Returns the table as it is after a change of files. If its rows are in RAM, reads only the added files. */
+  /** Returns the table after files are added and removed. If its rows are in RAM, reads only the added files. */
   async after(
     { add, remove }: { add: readonly StagedFile[]; remove: readonly DataFile[] },
     fewRows: bigint,
@@ -124,7 +124,7 @@ function readFiles(lake: Lake, { table, hasOlderFiles }: Version, files: readonl
   return relateFiles(table, relations, { hasOlderFiles, places });
 }
 
-/** True if the files have few rows and pricelake wrote them. Row counts by other programs aren't reliable. */
+/** True if the files are small and pricelake wrote them. Row counts recorded by other programs aren't reliable. */
 export function isSmall(files: readonly VersionFile[], fewRows: bigint): boolean {
   return (
     files.every((file) => file.sha256 !== undefined || 'stagedAt' in file) &&
@@ -141,7 +141,7 @@ export class LakeRows {
   readonly #fewRows: (table: TableName) => bigint;
   readonly #opened = new Map<TableName, Promise<TableRows>>();
 
-  /** @param fewRows the maximum number of rows of a table that is kept in RAM if it is read often */
+  /** @param fewRows returns the maximum number of rows with which a frequently read table is kept in RAM */
   constructor(
     graph: RelationGraph,
     lake: Lake,
@@ -168,7 +168,7 @@ export class LakeRows {
     return (await this.table(name)).rows;
   }
 
-  /** Opens some files of a table. The table's other files may be missing locally. */
+  /** Opens a table with only some of its files. The other files may be missing on this disk. */
   part(name: TableName, files: readonly DataFile[]): Promise<TableRows> {
     return TableRows.open(this.#graph, this.#lake, { ...this.#states[name], files: [...files] }, 0n);
   }

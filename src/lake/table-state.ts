@@ -1,9 +1,9 @@
 import type { Applied, CopiedDatasets } from '../tables/table.js';
 
-/** The newest `txn` action of each application id in a Delta log. Its version is a 64-bit integer. */
+/** The newest `txn` action by application id, from a Delta log. Its version is a 64-bit integer. */
 type Txn = ReadonlyMap<string, { version: bigint }>;
 
-/** The application ids of the recorded values. They must not change, because existing lakes contain them. */
+/** The application ids under which commits record values. They must not change, because existing lakes use them. */
 const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
   run: 'pricelake.run',
   cursor: 'pricelake.cursor',
@@ -20,9 +20,9 @@ const APP_IDS: Record<Exclude<keyof Applied, 'datasets'>, string> = {
 /** The application id under which a commit records the number of its run. */
 export const RUN_APP_ID = APP_IDS.run;
 
-/** The application id for the number of datasets that the pipeline lists; 0 or absent if all datasets are copied. */
+/** The application id for the number of datasets in the pipeline file; 0 or absent if all datasets are copied. */
 const LISTED = 'pricelake.datasets';
-/** The prefix of a dataset's application id. The version is 1 if the dataset is copied, 0 if it no longer is. */
+/** The prefix of a dataset's application id. The version is 1 if the dataset is copied, and 0 if it no longer is. */
 const DATASET = 'pricelake.dataset.';
 
 export function decodeApplied(txn: Txn): Applied {
@@ -48,7 +48,7 @@ function decodeDatasets(txn: Txn): CopiedDatasets {
   return { isList: (txn.get(LISTED)?.version ?? 0n) > 0n, ids: ids.sort((a, b) => (a < b ? -1 : 1)) };
 }
 
-/** Returns the `txn` actions for values that differ from the current ones, as pairs of application id and version. */
+/** Returns the values that differ from the recorded ones, as pairs of application id and version for `txn` actions. */
 export function encodeApplied({ datasets, ...others }: Partial<Applied>, before: Txn): [string, bigint][] {
   const standing = decodeApplied(before);
   const entries =

@@ -14,7 +14,7 @@ export async function createTableViews(
   tables: readonly TableName[] = TABLE_NAMES,
   read: (table: TableName) => Promise<TableState> = (table) => readTable(lake, table),
 ): Promise<void> {
-  // Opens one table after another, so that files downloaded for finished tables are kept if the process is killed.
+  // Opens tables one after another. If the process is killed, files that were downloaded for finished tables are kept.
   for (const table of tables) await createView(db, lake, await read(table), table);
 }
 
