@@ -38,7 +38,7 @@ function writeRowTypes(): string {
     const columns = readContract(table).columns.map(
       ({ name, type, nullable }) => `  ${name}: ${TYPES[type] ?? 'string'}${nullable ? ' | null' : ''};`,
     );
-    return `/** A row of table \`${table}\`: times as ISO 8601. */\nexport type ${toTypeName(table)} = {\n${columns.join('\n')}\n};\n`;
+    return `/** A row of table \`${table}\`, with times as ISO 8601. */\nexport type ${toTypeName(table)} = {\n${columns.join('\n')}\n};\n`;
   });
   return ['// Generated from schemas/*.yaml by `npm run schemas`: change them there.\n', ...rows].join('\n');
 }

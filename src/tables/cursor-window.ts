@@ -14,32 +14,33 @@ import type { Applied } from './table.js';
  *        │         │ ones land   │                      │              │
  * ```
  *
- * Usually `from`, `applyFrom` and `known` are the same cursor, and nothing is ahead. Changes after `again` are read again;
- * if history lacks one, it became visible late, so its item is read in full. `from` is earlier if a dataset is new to the
- * lake. `applyFrom` is before `known` if the run's files were lost after a crash between the commits of history and items.
- * On a first copy it is the watermark, because complete rows include all earlier changes. Webhooks, and the feed of one of
- * several datasets, add changes ahead of `to`; when the feed returns them again, they are recognized in history by id.
+ * Usually `from`, `applyFrom` and `known` are equal, and history has no changes after `to`. Changes after `again` are
+ * read again. If history lacks such a change, the change became visible late, so its item is read in full. `from` is
+ * earlier if a dataset is new to the lake. `applyFrom` is before `known` if the run's files were lost after a crash
+ * between the commits of history and items. On a first copy, `applyFrom` is the watermark, because complete rows include
+ * all earlier changes. Webhooks, and the feed of one of several datasets, add changes after `to`. When the feed returns
+ * these changes again, the run finds their ids in history.
  */
 export interface CursorWindow {
   /** History contains every change of the feed up to this cursor; undefined if the feed was never read. */
   known: bigint | undefined;
   /** The cursor after which the feed is read. */
   from: bigint;
-  /** Changes after this cursor are read again. Up to `applyFrom`, a change that history lacks became visible late. */
+  /** Changes after this cursor are read again. A change up to `applyFrom` that history lacks became visible late. */
   again: bigint;
   /** Changes after this cursor haven't been applied to items. */
   applyFrom: bigint;
-  /** Every change up to this cursor has landed, and the run's commits record it; undefined without the feed. */
+  /** Every change up to this cursor has landed, and the run's commits record it; undefined if the run reads no feed. */
   to: bigint | undefined;
   /** The id of the newest change in history beyond `known`; 0 if there is none. */
   ahead: bigint;
-  /** Changes up to this cursor happened before complete rows were read; undefined if the run reads none. */
+  /** Changes up to this cursor happened before the run read complete rows; undefined if the run reads no such rows. */
   watermark: bigint | undefined;
-  /** True if items contain all changes up to `applyFrom`; false if no feed has ever been applied to items. */
+  /** True if items contain all changes up to `applyFrom`; false if the feed was never applied to items. */
   isApplied: boolean;
 }
 
-/** Changes before the cursor that are read from the feed again, because changes may become visible late. */
+/** The changes before the lake's cursor that are read from the feed again, because a change may become visible late. */
 export interface FeedOverlap {
   /** The cursor after which the feed is read. */
   after: bigint;

@@ -33,7 +33,7 @@ export type ItemPath = keyof typeof ITEM_VALUES;
 export type ItemValue = (typeof ITEM_VALUES)[ItemPath];
 export const ITEM_VALUE_NAMES = Object.values(ITEM_VALUES);
 
-/** The setting `source.mapping`, which maps names of columns in export rows to fields of Item. */
+/** The setting `source.mapping`, which maps the names of fields in export rows to fields of Item. */
 export type Mapping = Readonly<Record<string, string>>;
 
 export const PATHS = Object.keys(ITEM_VALUES) as ItemPath[];
@@ -63,8 +63,8 @@ export const BY_FOLDED_NAME = new Map<string, ItemPath>([
 ]);
 
 /**
- * Finds the field of Item for a field of an export row, or of the object `parent` in a row, in any spelling. Returns
- * undefined if the API document doesn't list the field, or if another field of the row is mapped to it.
+ * Returns the field of Item that matches a field of an export row, or of the object `parent` in a row. The name may
+ * have any spelling. Returns undefined for an unknown name, and if another field is mapped to the same field of Item.
  */
 export function findItemPath(parent: string, name: string, mapping: Mapping): string | undefined {
   if (parent !== '') return BY_FOLDED_NAME.get(fold(parent + name));
@@ -83,15 +83,15 @@ export const STYLES = { camel, snake, dotted };
 
 const EXACT_NAMES = new Set(MAPPABLE_FIELDS.flatMap((path) => [camel(path), snake(path), path]));
 
-/** True for a name in a standard spelling: `price`, but not `Price`. @param parent the object that contains it */
+/** True for a name in a standard spelling: `price`, but not `Price`. @param parent the object that has the field */
 export function isExactName(name: string, parent = ''): boolean {
   if (parent === '') return EXACT_NAMES.has(name);
   return EXACT_NAMES.has(`${fold(parent)}.${name}`) || EXACT_NAMES.has(`${fold(parent)}_${name}`);
 }
 
 /**
- * The certainty that a field of a row matches a field of Item. A `maybe` counts only if no other field of the row is
- * `sure`. Standard spellings are `sure`, so if a row has both `price` and `Price`, `price` is the price.
+ * The certainty that a field of a row matches a field of Item. Standard spellings are `sure`. A `maybe` counts only if
+ * no other field of the row is `sure`: if a row has both `price` and `Price`, only `price` counts.
  */
 export type Fit = 'sure' | 'maybe' | undefined;
 

@@ -7,14 +7,14 @@ import type { DataFile, TableName } from './table.js';
 export interface Lake {
   /** The absolute path of the lake's folder. */
   root: string;
-  /** Downloads a table's data files that aren't on this disk, before they are read. Undefined if none is missing. */
+  /** Downloads data files that aren't on this disk, before they are read. Undefined if this disk has all files. */
   provide?: ((table: TableName, files: readonly DataFile[]) => Promise<void>) | undefined;
 }
 
 /** The lake's folder for downloaded files, the lock and unfinished files. It contains no published table files. */
 export const PRIVATE_FOLDER = '_pricelake';
 
-/** The maximum size of a log entry in bytes. A JavaScript string can hold about twice as much. */
+/** The maximum size of a log entry in bytes. An entry is read into one string, which can be about twice as long. */
 export const MAX_LOG_BYTES = 256 * 1024 * 1024;
 
 /** Returns `<lake>/_pricelake/<parts>`. */
@@ -36,7 +36,7 @@ export function innerPath({ root }: Lake, ...parts: string[]): string {
   return join(root, ...parts);
 }
 
-/** Returns a new path on the lake's file system, for a file that will later be renamed or linked into its place. */
+/** Returns a new path in the lake. A file with this path can be moved or linked to its final path in one step. */
 export function temporaryPath(lake: Lake, name: string): string {
   return privatePath(lake, 'tmp', `${randomUUID()}-${basename(name)}`);
 }

@@ -1,6 +1,6 @@
 // Generated from schemas/*.yaml by `npm run schemas`: change them there.
 
-/** A row of table `runs`: times as ISO 8601. */
+/** A row of table `runs`, with times as ISO 8601. */
 export type RunsRow = {
   run_number: bigint;
   run_id: string;

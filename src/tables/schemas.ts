@@ -35,8 +35,8 @@ export interface TableSchema {
 let loaded: Record<TableName, TableSchema> | undefined;
 
 /**
- * Loads a table's contract from schemas/tables.json, which is generated from the YAML files, because parsing YAML would
- * take a hundred times as long.
+ * Loads a table's contract from schemas/tables.json, which is generated from the YAML files. Parsing the YAML files
+ * would take a hundred times as long.
  */
 export function loadTableSchema(table: TableName): TableSchema {
   loaded ??= JSON.parse(readFileSync(packagePath('schemas/tables.json'), 'utf8')) as Record<TableName, TableSchema>;

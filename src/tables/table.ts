@@ -1,12 +1,12 @@
-/** Types of values that several folders use. They are in this low layer, so that those folders can import them. */
+/** Types that several folders share. This folder imports none of these folders, so each of them can import it. */
 
 /** A table that is computed from other tables only (src/analyze/derived-tables.ts). */
 interface Derived {
-  /** The published tables that the query reads. Derived tables among them are computed before this one. */
+  /** The published tables that the query reads. If one of them is derived, it is computed before this table. */
   reads: readonly string[];
   /**
-   * The rows on which a row depends. `product`: the items of its product, so a large lake computes the table in parts.
-   * `brand`: the items of its brand, and any row of the other tables. `site`: the items of its website.
+   * The items on which a row depends. `product`: the items of its product, so that a large lake can compute the table
+   * in parts. `brand`: the items of its brand, and any rows of other tables. `site`: the items of its website.
    */
   by: 'product' | 'brand' | 'site';
   /** The query in pipelines/analysis that computes the table; defaults to the model with the table's name. */
@@ -14,9 +14,9 @@ interface Derived {
 }
 
 /**
- * The lake's tables and their kinds. `history` is the log from which the other tables follow. `landed` rows come from
- * the service, `declared` rows from the pipeline file, derived rows from other tables, and `kept` rows from days that
- * have closed. `recorded` rows describe runs.
+ * The lake's tables and their kinds. `history` is the log from which all other tables can be computed. `landed` rows
+ * come from the service, `declared` rows from the pipeline file, and derived rows from other tables. `kept` rows
+ * describe days that have closed. `recorded` rows describe runs.
  */
 const TABLE_KINDS = {
   history: 'landed',
@@ -48,10 +48,10 @@ export type TableName = keyof TableKinds;
 export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
 
 /**
- * The order of a run's commits. Tables of one step may be committed in any order. History is first, because all other
- * tables follow from it. Closed days precede items, because only the previous items show which product an item has
- * left. `stale_items` gets new rows before items is committed, and loses rows afterwards, so that no stale item is lost
- * if the run stops in between, even without its landed files. The tables that record runs are last.
+ * The order of a run's commits. Tables of one step may be committed in any order. History is first, because it is the
+ * source of all other tables. Closed days precede items, because only the previous items show which product an item has
+ * left. `stale_items` gets new rows before items is committed, and loses rows afterwards. So if the run stops in
+ * between, no stale item is lost, even if the downloaded files are. The tables that record runs are last.
  */
 export const COMMIT_STEPS: readonly (readonly TableName[])[] = orderCommits();
 
@@ -87,7 +87,7 @@ export interface DataFile {
   /** Delta statistics as JSON text (numRecords, minValues, maxValues, nullCount). */
   stats: string;
   modifiedAt: number;
-  /** The SHA-256 of the file in hexadecimal; undefined if another program has written the file. */
+  /** The SHA-256 of the file in hexadecimal; undefined if another program wrote the file. */
   sha256?: string;
 }
 
@@ -102,15 +102,15 @@ export interface FileChange {
   table: TableName;
   add: StagedFile[];
   remove: DataFile[];
-  /** Values that the commit records. Omitted values stay the same. */
+  /** Values that the commit records. An omitted value keeps its previous value. */
   applied: Partial<Applied>;
   /** False if the commit only moves rows to other files (compaction); defaults to true. */
   dataChange?: boolean;
 }
 
 /**
- * The state of a table that each commit records, so that it always agrees with the data (src/lake/table-state.ts). A
- * value is undefined if no commit has recorded it.
+ * Values that each commit records together with the table's data, so that they always match (src/lake/table-state.ts).
+ * A value is undefined if no commit has recorded it.
  */
 export interface Applied {
   /** The number of the last run that wrote the table. */
@@ -118,7 +118,7 @@ export interface Applied {
   cursor: bigint | undefined;
   /** Only for history: the id of the newest change beyond the feed's cursor, or 0. */
   ahead: bigint;
-  /** Only for items: the time up to which items were polled, in µs since 1970; 0 after a run that read the feed. */
+  /** Only for items: the time up to which items were polled, in µs since 1970; 0 if the last run read the feed. */
   polledAt: bigint;
   /** Only for items: the datasets that were copied. */
   datasets: CopiedDatasets;
@@ -126,13 +126,13 @@ export interface Applied {
   itemsVersion: bigint | undefined;
   /** Only for derived tables: a hash of the query that computed the table (src/analyze/derived-tables.ts). */
   query: bigint | undefined;
-  /** Only for tables with settings of the pipeline file: a hash of their rows. */
+  /** Only for tables with settings of the pipeline file: a hash of the table's rows. */
   declared: bigint | undefined;
-  /** Only for price_spread_daily: the last closed day, in days since 1970; 0 if no days are computed. */
+  /** Only for price_spread_daily: the last closed day, in days since 1970; 0 if no day has been computed. */
   day: bigint;
   /** Only for price_spread_daily: the first closed day, in days since 1970. */
   firstDay: bigint | undefined;
-  /** The version of the table up to which commits by other programs have been repaired. */
+  /** Commits by other programs, up to this version of the table, have been repaired. */
   accepted: bigint | undefined;
 }
 
@@ -151,7 +151,7 @@ export interface TableState {
   files: DataFile[];
   applied: Applied;
   difference: ColumnDifference;
-  /** True if a file has no checksum in the log. It may lack columns, or have columns of other types. */
+  /** True if a file has no checksum in the log. Such a file may lack columns, or have columns of other types. */
   hasOlderFiles: boolean;
 }
 
@@ -164,20 +164,18 @@ export interface ColumnDifference {
 }
 
 /**
- * The longest expected time, in milliseconds, for which other responses lag behind the feed. Complete rows may not
- * include the changes of this time yet.
+ * The longest time, in milliseconds, that other responses are expected to lag behind the feed. Complete rows may lack
+ * changes that are more recent.
  */
 export const LAG_MS = 3600 * 1000;
 
-/**
- * The modes in which a run updates the lake: by a complete copy, by the feed, or by a poll of recently changed items.
- */
+/** The modes in which a run updates the lake: a complete copy, the feed, or a poll of recently changed items. */
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
 /**
  * The sources of changes, with their values in the column `origin` of history. An `early` change may arrive before the
- * feed returns it. A `past` change may be older than the lake.
+ * feed contains it. A `past` change may be older than the lake.
  */
 export const ORIGIN = { feed: 'feed', early: 'webhook', past: 'history' } as const;
 export type ChangeOrigin = (typeof ORIGIN)[keyof typeof ORIGIN];

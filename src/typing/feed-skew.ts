@@ -4,8 +4,8 @@ import { join, sql } from '../sql/sql.js';
 import type { ItemReads } from './typed-rows.js';
 
 /**
- * How much later the `observedAt` of a change is than the `lastChangedAt` in its item's row. The API document doesn't
- * say that these two times are equal.
+ * The difference between the `observedAt` of a change and the `lastChangedAt` in its item's row. The API document
+ * doesn't say that these two times are equal.
  */
 export interface FeedSkew {
   /** The difference in microseconds; null if it couldn't be measured. SQL then assumes two minutes. */
