@@ -1,6 +1,6 @@
 /**
- * The part of the API contract that describes the account: the plan, its limits, and refusals. It is a separate file,
- * because many commands need only this part, and loading the rest takes milliseconds.
+ * The part of the API contract for the account: the plan, its limits, and error responses. Many commands need only this
+ * part. It is in its own file, because loading the rest of the contract takes several milliseconds.
  */
 import * as z from 'zod';
 import { dateTime, int32, int64, toDouble } from './wire-types.js';

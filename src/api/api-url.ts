@@ -7,8 +7,8 @@ const API_ROOT = '/api/v1';
 type QueryValue = string | number | bigint | boolean | Date;
 
 /**
- * Query parameters. Undefined values are omitted. Times are Dates, which have only milliseconds, because the service
- * may not parse microseconds. Times are rounded down, so that no item is missed.
+ * Query parameters. Undefined values are omitted. Times are Dates, because the service may not accept microseconds. A
+ * Date is rounded down to milliseconds, so that no item is missed.
  */
 export type Query = Record<string, QueryValue | undefined> & { changedSince?: Date | undefined };
 
@@ -26,7 +26,7 @@ export interface BaseUrl {
 
 /**
  * Parses `source.baseUrl`.
- * @throws PricelakeError `config` unless it is an http(s) URL without credentials, query or fragment
+ * @throws PricelakeError `config` if it isn't an http(s) URL, or has credentials, a query or a fragment
  */
 export function parseBaseUrl(text: string): BaseUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -51,9 +51,9 @@ function refuse(what: string, hint: string): PricelakeError {
 }
 
 /**
- * Returns a path that starts with `/api/v1`, which may be omitted in `path`. Percent-encodes characters that a path
- * can't contain. Doesn't encode characters again that are already encoded.
- * @throws PricelakeError `usage` if the path leads out of the API (`..`)
+ * Returns a path that starts with `/api/v1`. Adds this prefix if `path` lacks it. Percent-encodes the characters that a
+ * path can't contain. Keeps characters that are already encoded.
+ * @throws PricelakeError `usage` if the path has a `.` or `..` segment
  */
 export function resolvePath(path: string): string {
   const full = path.startsWith(`${API_ROOT}/`) ? path : `${API_ROOT}${path.startsWith('/') ? '' : '/'}${path}`;

@@ -27,19 +27,19 @@ export interface AttemptContext {
   timeouts: Timeouts;
   io: Io;
   signal: AbortSignal;
-  /** Called before each request. Returns a function for the outcome. Throws if no call is left. */
+  /** Called before each request. Returns a function that records the outcome. Throws if no call is left. */
   beginCall(): EndCall;
 }
 
 export interface Request {
-  /** The path for the log, such as `/api/v1/items`. */
+  /** The path that the log shows, such as `/api/v1/items`. */
   path: string;
   /** The beginning of error messages, such as `GET /api/v1/items`. */
   where: string;
   /** The path to request, with the base URL's path and the query. */
   target: string;
   mediaType: string;
-  /** True for an export. It isn't retried once the service may have counted its rows, because they are billed. */
+  /** True for an export, whose rows are billed. A request that may have reached the service isn't retried. */
   billed: boolean;
 }
 
@@ -107,7 +107,7 @@ function explainExchangeFault(
     const message = `${request.where}: ${host} has a certificate that this machine doesn't trust (${reason})`;
     return new PricelakeError('config', message, { host, hint: CERTIFICATE_HINT }, { cause });
   }
-  // Not Trouble, because another attempt would receive the same headers.
+  // Doesn't retry the request, because another attempt would receive the same headers.
   if (hasSystemCode(cause, 'UND_ERR_HEADERS_OVERFLOW')) return refuseJson(`${request.where}: ${reason}`);
   const what = fault.sent ? `no response from ${host}` : `can't reach ${host}`;
   const facts = {
@@ -129,7 +129,7 @@ async function checkStatus(answer: Answer, request: Request, context: AttemptCon
   throw explainRefusal({ ...answer, body }, request.where, cleaner, io.now());
 }
 
-/** Rejects a 200 with an unexpected encoding or media type, because it is probably from a proxy or another service. */
+/** Rejects a 200 with an unexpected encoding or media type. A proxy or another service has probably sent it. */
 async function checkForm(answer: Answer, request: Request, context: AttemptContext): Promise<void> {
   const { where, mediaType } = request;
   if (readEncoding(answer.headers) === undefined) {
@@ -179,9 +179,8 @@ function resolveRedirect(
 }
 
 /**
- * Reads and decodes the whole body of a page.
- * @throws Trouble if the body was cut off, because requesting a page again is safe; PricelakeError `contract` if the
- * body is too long or isn't JSON
+ * Reads and decodes the whole body of a page. The call is retried if the body was cut off.
+ * @throws Trouble if the body was cut off; PricelakeError `contract` if the body is too long or isn't JSON
  */
 export async function readPage(answer: Answer, request: Request, context: AttemptContext): Promise<Buffer> {
   const { where } = request;
@@ -205,7 +204,7 @@ function breakOff(message: string, context: AttemptContext, cause?: unknown): Tr
   return new Trouble({ kind: 'fault', repeatable: true }, message, facts, { cause });
 }
 
-/** True if only the closing of the connection marks the end of the body, so that a truncated body looks complete. */
+/** True if the body ends only when the connection closes. Such a body may be cut off without an error. */
 function isUnframed(headers: Record<string, string>): boolean {
   return !['content-length', 'transfer-encoding', 'content-encoding'].some((name) => name in headers);
 }
@@ -218,7 +217,7 @@ export async function* guardStream(answer: Answer, request: Request, context: At
   let received = 0;
   try {
     for await (const chunk of decodeBody(answer)) {
-      // Checks the signal for each chunk, because a megabyte of gzip may expand to a gigabyte.
+      // Checks the signal for each decoded chunk, because one received megabyte of gzip may expand to a gigabyte.
       if (context.signal.aborted) throw explainStop(request.where);
       received += chunk.length;
       yield chunk;

@@ -1,4 +1,4 @@
-/** The socket is paused at this number of buffered bytes. In benchmarks, 1 MiB was fastest. */
+/** When this number of bytes is buffered, the socket is paused. In benchmarks, 1 MiB was fastest. */
 const HIGH_WATER = 1024 * 1024;
 
 interface Tap {
@@ -8,7 +8,7 @@ interface Tap {
 }
 
 /**
- * Passes a response's body from the socket to a reader without copying chunks. Pauses the socket while the reader is
+ * Passes a response's body from the socket to a reader without copying chunks. Pauses the socket if the reader is
  * slower. In benchmarks on the loopback interface, this queue was twice as fast as undici's Readable.
  */
 export class BodyQueue implements AsyncIterable<Buffer> {
@@ -28,7 +28,7 @@ export class BodyQueue implements AsyncIterable<Buffer> {
     this.#now = now;
   }
 
-  /** Sets the minimum speed. If the body arrives more slowly, the reader's next read throws an error. */
+  /** Sets the limits for time and speed. If the body exceeds a limit, the reader's next read throws an error. */
   setPace(pace: BodyPace): void {
     this.#pace = new PaceWatch(pace, this.#now());
   }
@@ -97,7 +97,7 @@ export class BodyQueue implements AsyncIterable<Buffer> {
 export interface BodyPace {
   /** The maximum time from the headers to the last byte, in milliseconds. */
   totalMs?: number;
-  /** In each `windowMs` milliseconds of waiting, at least `minBytes` must arrive. */
+  /** In every `windowMs` milliseconds that the reader waits for data, at least `minBytes` must arrive. */
   minimum?: { windowMs: number; minBytes: number };
 }
 

@@ -32,7 +32,7 @@ export interface ClientOptions {
   attempts?: number;
   /** When this signal aborts, all calls and streams end with PricelakeError `stopped`. */
   signal?: AbortSignal;
-  /** A limit on calls that several clients share. */
+  /** A limit on the calls of several clients together. */
   cap?: CallCap | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface ClientOptions {
 export interface CallCap {
   /** Reserves a call that is about to be sent. @throws PricelakeError if no call is left */
   begin(): void;
-  /** Ends a reserved call. @param reached false if the service never received the request */
+  /** Ends the reservation after the call. @param reached false if the service never received the request */
   end(reached: boolean): void;
 }
 
@@ -55,9 +55,9 @@ export interface ApiClient {
   /** Requests a JSON response. Returns its headers and its decoded body, which isn't parsed. */
   bytes(path: string, query: Query): Promise<{ body: Buffer; headers: Record<string, string> }>;
   /**
-   * Streams a decoded export. Doesn't retry a request after rows may have been billed. If such an export is cut off,
-   * stalls or never starts, throws `unavailable` with `facts.midStream`. The caller must compare the number of rows
-   * with `X-Export-Rows`.
+   * Streams a decoded export. Doesn't retry a request that may have reached the service, because exported rows are
+   * billed. If such a request gets no response, or its response stalls or is cut off, throws `unavailable` with
+   * `facts.midStream`. The caller must compare the number of rows with `X-Export-Rows`.
    */
   stream(path: string, query: Query): Promise<{ body: AsyncIterable<Buffer>; headers: Record<string, string> }>;
   /** Sets the rate to the plan's `ratePerSecond` (API §8); null means unlimited. */
@@ -148,7 +148,7 @@ function createContext(
     throw new PricelakeError('config', 'source.apiKey is empty or contains invalid characters', { hint });
   }
   if (base.cleartext) io.log('warn', 'api.cleartext', { host: base.host });
-  // Each pending call adds a listener, and Node would warn of a leak if there are many.
+  // Each pending call adds a listener to the signal. Without this line, Node would warn of a memory leak.
   setMaxListeners(0, signal);
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   return {

@@ -1,7 +1,7 @@
 /**
- * The API contract: a zod schema for each resource of the API document (API §2, unless a comment names another
- * section). The account's resources are in account-contract.ts. The OpenAPI document is generated from the schemas'
- * metadata.
+ * The API contract: a zod schema for each resource of the API document. Most resources are from API §2; comments cite
+ * other sections. The account's resources are in account-contract.ts. The OpenAPI document is generated from the
+ * schemas' metadata.
  */
 import * as z from 'zod';
 import { dateTime, decimal, int32, int64 } from './wire-types.js';

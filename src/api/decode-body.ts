@@ -4,7 +4,7 @@ import { BYTE_ORDER_MARK, withoutMark } from '../formats/byte-order-mark.js';
 import type { Query } from './api-url.js';
 import type { Answer } from './transport.js';
 
-/** The size of zlib's buffer in bytes. Its default of 16 KiB is slower by a third. */
+/** The size of zlib's buffer in bytes. With zlib's default of 16 KiB, decoding is slower by a third. */
 const PIECE = 256 * 1024;
 
 /** Returns the content encoding, or undefined if the client hasn't requested this encoding. */
@@ -16,7 +16,7 @@ export function readEncoding(headers: Record<string, string>): 'identity' | 'gzi
 
 /**
  * Decodes a body with backpressure, and removes a byte-order mark at its start. Throws if a gzip body is truncated,
- * corrupt or empty, because zlib checks its length and checksum. Doesn't copy an uncompressed body.
+ * corrupt or empty: zlib checks the body's length and checksum. Doesn't copy an uncompressed body.
  */
 export async function* decodeBody(answer: Answer): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0);

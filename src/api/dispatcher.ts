@@ -6,7 +6,7 @@ import AnyDispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { findProxy } from '../formats/find-proxy.js';
 
-// Adds methods that undici adds only if the whole package is loaded. Tunnels need `connect`, and webhooks `request`.
+// Adds two methods, which undici itself adds only if the whole package is loaded. Proxies and webhooks need them.
 Object.assign(AnyDispatcher.prototype, { connect, request });
 
 /**

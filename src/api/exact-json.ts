@@ -4,15 +4,15 @@ import { LIMITS } from '../io/limits.js';
 
 /**
  * Matches a number that a double may not represent exactly: one with at least 16 characters, or with an exponent. A
- * match inside a string is harmless, because it only selects the slower parser.
+ * match inside a string only causes the slower parser to be used.
  */
 const TOKEN_AT_RISK = /(?:^|[:,[\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
 
 const INTEGER = /^-?\d+$/;
 
 /**
- * Parses JSON without losing digits. Safe integers become numbers, and other integers bigints. A decimal becomes a
- * number if a double prints the same digits, otherwise a LosslessNumber. If a key is repeated, its last value is used.
+ * Parses JSON without losing digits. Safe integers become numbers, and other integers become bigints. A decimal becomes
+ * a number if a double prints the same digits, or else a LosslessNumber. A repeated key has its last value.
  * @throws SyntaxError if the text isn't JSON, or is nested too deeply
  */
 export function parseExactJson(text: string): unknown {

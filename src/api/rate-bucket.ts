@@ -1,13 +1,13 @@
 import type { Io } from '../io/io.js';
 
-/** The number of requests per second until the plan is known. Until then, a run requests only `/plan`. */
+/** The number of requests per second before the plan's rate is known. A run first requests only `/plan`. */
 const CAREFUL_RATE = 2;
 
 export type RateBucket = ReturnType<typeof createRateBucket>;
 
 /**
- * Creates a token bucket with a single token, so that calls are evenly spaced, without bursts. Evenly spaced calls stay
- * within the rate however the service measures a second, which the API document doesn't define.
+ * Creates a token bucket with a single token, so that calls are evenly spaced, without bursts. The API document doesn't
+ * define when a second starts. Evenly spaced calls stay within the rate in any second.
  */
 export function createRateBucket(io: Io) {
   let intervalMs = 1000 / CAREFUL_RATE;

@@ -12,7 +12,7 @@ export function parseJsonBody(body: Buffer, where: string, cleaner: Cleaner): un
   try {
     return parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (error) {
-    // Removes the text that V8's message quotes, because it may contain a part of the key, which can't be redacted.
+    // Removes the text that V8's message quotes. It may contain a part of the key, which the cleaner can't find.
     const said = (error instanceof Error ? error.message : String(error)).replace(/, (?:\.{3})?".*$/s, '');
     throw refuseJson(
       `${where}: the response is not JSON (${cleaner.text(said)}); it starts with ${showText(body, cleaner)}`,
@@ -40,8 +40,8 @@ export function checkAnswer<T extends z.ZodType>(
 }
 
 /**
- * Determines whether a body starts and ends like a JSON object or array, as every response of the API does. The end
- * shows whether a body was cut off if only the closing of the connection marks its end.
+ * Determines whether a body starts and ends like a JSON object or array, as every response of the API does. If a body
+ * ends when the connection closes, only its last character shows whether it was cut off.
  */
 export function judgeJson(body: Buffer): 'whole' | 'cut' | 'not_json' {
   const text = body.subarray(0, 64).toString().trimStart();
@@ -63,6 +63,6 @@ export function refuseJson(message: string): PricelakeError {
 function showValue(root: unknown, path: PropertyKey[], cleaner: Cleaner): string {
   let value = root;
   for (const key of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
-  // lossless-json prints bigints and long decimals without rounding.
+  // Prints the value with lossless-json, which doesn't round bigints and long decimals.
   return cleaner.text(stringify(value) ?? 'nothing', SHOWN_VALUE);
 }

@@ -9,7 +9,7 @@ type RefusedAnswer = Omit<Answer, 'body'> & { body: Buffer };
 
 /** The facts that are read from an error response (API §7). */
 interface ErrorBody {
-  /** False if the response isn't from the API, for example if it is a proxy's error page. */
+  /** False if the API hasn't sent the response, for example if it is a proxy's error page. */
   genuine: boolean;
   said: string;
   limit: string | undefined;
@@ -17,8 +17,8 @@ interface ErrorBody {
 }
 
 /**
- * Converts an error response (API §7) to an error. Returns Trouble, which may be retried, for a 5xx, and for a 429
- * because of the rate. Returns a PricelakeError for any other response.
+ * Converts an error response (API §7) to an error. Returns Trouble, which may be retried, for a 5xx, and for a 429 from
+ * the rate limit. Returns a PricelakeError for any other response.
  */
 export function explainRefusal(
   answer: RefusedAnswer,
@@ -56,7 +56,7 @@ const HINTS: Partial<Record<number, string>> = {
   402: "See the plans at upgradeUrl, or stop using features that the plan doesn't include.",
 };
 
-/** Explains a 429. If the response doesn't name the limit, assumes the rate limit, because waiting for it is short. */
+/** Explains a 429. If the response doesn't name the limit, assumes the rate limit, which needs only a short wait. */
 function explainTooMany(
   retryAfterMs: number | undefined,
   body: ErrorBody,

@@ -4,12 +4,12 @@ import type { RateBucket } from './rate-bucket.js';
 
 /** The maximum number of attempts of a call after network errors or 5xx responses. */
 export const DEFAULT_ATTEMPTS = 8;
-/** The maximum number of attempts of a call after 429 responses because of `ratePerSecond`. */
+/** The maximum number of attempts of a call after 429 responses from the rate limit (`ratePerSecond`). */
 const RATE_LIMITED_ATTEMPTS = 30;
 /** The maximum pause before the second attempt, in milliseconds. */
 const BASE_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
-/** The longest time in a Retry-After header for which a call waits, in milliseconds. For a longer time, it fails. */
+/** The longest Retry-After time, in milliseconds, for which a call waits. If the time is longer, the call fails. */
 const LONGEST_WAIT_MS = 120_000;
 
 type Tries = { faults: number; rateLimited: number };
@@ -32,19 +32,19 @@ type Decision =
 export function decideRetry(setback: Setback, tries: Tries, attempts: number, random: number): Decision {
   if (!setback.repeatable) return { retry: false, because: 'unrepeatable' };
   const asked = setback.retryAfterMs ?? 0;
-  // Checks this before the number of attempts, so that the error contains the time at which to try again.
+  // Checks the requested pause before the number of attempts, so that the error contains the time of the next attempt.
   if (asked > LONGEST_WAIT_MS) return { retry: false, because: 'wait_too_long', waitMs: asked };
   const limited = setback.kind === 'rate_limited';
   const [made, allowed] = limited ? [tries.rateLimited, RATE_LIMITED_ATTEMPTS] : [tries.faults, attempts];
   if (made >= allowed) return { retry: false, because: 'attempts' };
   // The pause is random (full jitter), between 0 and a limit that doubles with each failure.
   const backoff = Math.round(random * Math.min(LONGEST_BACKOFF_MS, BASE_MS * 2 ** (made - 1)));
-  // After a 429, waits exactly as long as Retry-After requests, unless this is 0. After a 5xx, Retry-After is only the
-  // minimum, because otherwise all clients would retry at the same time.
+  // After a 429, waits exactly as long as Retry-After requests, unless this is 0. After a 5xx, waits at least that
+  // long. The random part prevents all clients from retrying at the same time.
   return { retry: true, waitMs: limited && asked > 0 ? asked : Math.max(asked, backoff) };
 }
 
-/** The error of a failed attempt that may be repeated. Only src/api uses it; callers get a PricelakeError. */
+/** An attempt failed, and the call may be retried. Only src/api uses this error; callers get a PricelakeError. */
 export class Trouble extends Error {
   readonly setback: Setback;
   readonly facts: ErrorFacts;
@@ -88,16 +88,16 @@ interface RetryContext {
 
 /**
  * Makes a call with retries. Each attempt takes a token. After a 429 or a response with Retry-After, all calls of the
- * client pause. After any other failure, only this call pauses. If the service requests too long a pause, this call
- * fails, and so do all calls of the client until the pause ends.
+ * client pause. After any other failure, only this call pauses. If the service requests a pause that is too long, this
+ * call and all other calls of the client fail until that pause ends.
  * @throws PricelakeError `unavailable` after the last attempt; `deadline`, with the last failure, if a pause is too
- * long
+ * long for the deadline
  */
 export async function runWithRetries<T>(context: RetryContext, attempt: () => Promise<T>): Promise<T> {
   const { path, bucket, io, signal } = context;
   const tries: Tries = { faults: 0, rateLimited: 0 };
   let last: Trouble | undefined;
-  /** Adds the last failure to a deadline error, because it is the reason why the call was waiting. */
+  /** Adds the last failure to a deadline error, because the call was waiting after this failure. */
   const waitFor = (wait: Promise<void>) =>
     wait.catch((error: unknown) => {
       const isLate = error instanceof PricelakeError && error.code === 'deadline';

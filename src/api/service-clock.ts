@@ -8,8 +8,8 @@ const KEPT_OFFSETS = 25;
 export type ServiceClock = ReturnType<typeof createServiceClock>;
 
 /**
- * Estimates the service's time from the `Date` headers of its responses. Uses the median of the newest differences from
- * this machine's clock, so that cached or wrong dates have little effect.
+ * Estimates the service's time from the `Date` headers of its responses. Uses the median difference between the newest
+ * headers and this machine's clock, so that cached or wrong dates have little effect.
  */
 export function createServiceClock(io: Pick<Io, 'now'>) {
   const offsets: number[] = [];
@@ -21,7 +21,7 @@ export function createServiceClock(io: Pick<Io, 'now'>) {
       offsets.push(date - io.now().getTime());
       if (offsets.length > KEPT_OFFSETS) offsets.shift();
     },
-    /** Returns the service's time, which may be late by the network's delay, or undefined without a valid header. */
+    /** Returns the service's time; undefined without a valid header. It may be too early by the network's delay. */
     now(): Date | undefined {
       const median = offsets.toSorted((a, b) => a - b)[Math.floor((offsets.length - 1) / 2)];
       return median === undefined ? undefined : new Date(io.now().getTime() + median);
@@ -34,7 +34,7 @@ function readHttpDate(text: string): number {
   // Checks the format first, because Date.parse accepts texts that aren't HTTP dates, such as "1" for the year 2001.
   const zone = /^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2} (GMT|UTC|[+-]?\d{4})$/i.exec(text)?.[1];
   if (zone === undefined) return Number.NaN;
-  // A date in asctime format ends with the year. It has no zone, and its time is in UTC.
+  // A date in asctime format ends with the year and has no zone. Such a date is in UTC, so this adds GMT.
   return Date.parse(/^\d/.test(zone) ? `${text} GMT` : text);
 }
 

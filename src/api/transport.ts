@@ -39,7 +39,7 @@ export interface Answer {
 
 /** The error of a request that failed before its response's headers were complete. */
 export class ExchangeFault extends Error {
-  /** True if the request may have reached the service, so that the service may count it. */
+  /** True if the request may have reached the service. The service may then count the call. */
   readonly sent: boolean;
 
   constructor(sent: boolean, cause: unknown) {
@@ -116,7 +116,7 @@ function createExchange(
         close: () => controller.abort(new Error('the rest of the body is not wanted')),
       });
       body = queue;
-      // Only a final response has a body and an end, so these handlers are set here.
+      // Sets these handlers only now, because only a final response has a body and an end.
       handler.onResponseData = (_controller, chunk) => queue.push(chunk);
       handler.onResponseEnd = () => {
         finish();

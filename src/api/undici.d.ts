@@ -1,4 +1,4 @@
-/** Declares the parts of undici that are used. Loading the whole package would take three times as long. */
+/** Declares the parts of undici that are used. Loading the whole package instead would take three times as long. */
 declare module 'undici/lib/dispatcher/agent.js' {
   export { Agent as default } from 'undici';
 }

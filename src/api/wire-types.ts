@@ -32,5 +32,5 @@ export function toDouble(value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }
 
-/** A decimal, rounded to a double. Only for responses that people read or tests compare. Tables use the raw text. */
+/** A decimal, rounded to a double. Used for responses that people read or tests compare; tables use the raw text. */
 export const decimal = z.preprocess(toDouble, z.number()).meta({ type: 'number' });
