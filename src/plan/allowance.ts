@@ -9,20 +9,20 @@ export type Cap = { percent: number } | { count: number };
 /** The section `budget` of the pipeline file: monthly limits for all runs together. */
 export interface Budget {
   calls: Cap;
-  /** A percentage keeps the rest of the plan's rows in reserve. If overage is allowed, a percentage is ignored. */
+  /** The maximum number of export rows. A percentage applies only as long as no overage is allowed. */
   exportRows: Cap;
   /** The maximum number of started overage blocks that may be billed; null means unlimited. */
   overage: number | null;
-  /** If several shards share the budget, this shard's part of it. */
+  /** This shard's part of the budget, if several shards share the budget. */
   share?: BudgetShare | undefined;
 }
 
 export interface RunCaps {
-  /** The maximum number of export rows for all attempts of the run together. */
+  /** The maximum number of export rows for the run, including all its attempts. */
   maxRows?: number | undefined;
   /** The maximum number of overage blocks that may be billed for the run. It replaces `budget.overage`. */
   maxOverage?: number | undefined;
-  /** Called for each export with its rows and the maximum number of overage blocks that may be billed for it. */
+  /** Called for each export. `blocks` is the maximum number of overage blocks that may be billed for the export. */
   onExport?: ((rows: bigint, blocks: bigint) => void) | undefined;
 }
 
@@ -35,7 +35,7 @@ interface PlanFacts {
 }
 
 export interface Bound {
-  /** The name of the rule that the user knows, such as `budget.calls`, `--max-rows` or `apiCallsPerMonth`. */
+  /** The name of the setting or limit, as users know it: `budget.calls`, `--max-rows` or `apiCallsPerMonth`. */
   rule: string;
   allowed: bigint;
   used: bigint;
@@ -45,9 +45,9 @@ export interface Bound {
 
 /** The calls, rows and overage blocks that a run may still use. */
 export interface Allowance {
-  /** The rule that leaves the fewest calls; undefined if calls are unlimited. */
+  /** The tightest limit on calls; undefined if calls are unlimited. */
   calls: Bound | undefined;
-  /** The rule that leaves the fewest export rows, apart from the plan's quota; undefined if no such rule applies. */
+  /** The tightest limit on export rows, ignoring the plan's quota; undefined if no other limit applies. */
   rows: Bound | undefined;
   /** The plan's quota of export rows; undefined if it is unlimited. */
   quota: Bound | undefined;
@@ -68,13 +68,13 @@ export const NO_EXPORTS: Allowance = {
   resetsAt: undefined,
 };
 
-/** The plan statuses for which, according to the API document, rows beyond the quota are billed, not truncated. */
+/** According to the API document, the service bills rows beyond the quota for plans with these statuses. */
 const BILLING: ReadonlySet<PlanFacts['status']> = new Set(['ACTIVE', 'PAST_DUE', 'CANCELED']);
 
 /**
- * Computes what a run may still use, given the plan (API §8), the budget and the command line. The service doesn't
- * count usage with an operator's token (API §2, PlanInfo). With such a token, percentages and the plan's quotas don't
- * apply, and a budget given as a number applies to each run.
+ * Computes the calls, rows and overage blocks that a run may still use. They depend on the plan (API §8), the budget
+ * and the command line. For an operator's token, the service doesn't count usage (API §2, PlanInfo). Percentages and
+ * the plan's quotas then don't apply, and a budget given as a number applies to each run.
  */
 export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budget, caps: RunCaps = {}): Allowance {
   const isCounted = usage !== undefined && usage !== null;
@@ -112,7 +112,7 @@ export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budg
       bind('exportRowsPerMonth', rowLimit, rows, isCounted),
       shared('exportRowsPerMonth', [rowLimit], own?.exportRows),
     ),
-    // See quota rules 2 and 3 of /export (API §4). Only the Free plan has no feed (API §8).
+    // Quota rules 2 and 3 of /export (API §4). A plan without a feed is the Free plan (API §8), which bills nothing.
     bills: BILLING.has(status) && limits.changeFeed !== false,
     blocks:
       agreed === null
@@ -185,7 +185,7 @@ export function countBlocks(rowsBeyond: bigint): bigint {
   return (atLeastZero(rowsBeyond) + BLOCK_ROWS - 1n) / BLOCK_ROWS;
 }
 
-/** Returns the error for another call after the run has made `made` calls (`ApiClient.setCallLimit`). */
+/** Returns the error for a call that the allowance refuses, after the run has made `made` calls. */
 export function refuseCall({ calls, resetsAt }: Pick<Allowance, 'calls' | 'resetsAt'>, made: number): PricelakeError {
   const bound = calls ?? { rule: 'budget.calls', allowed: 0n, used: 0n, monthly: true };
   const { rule, allowed, monthly } = bound;

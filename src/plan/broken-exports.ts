@@ -15,10 +15,10 @@ export function isLoss(error: unknown): error is PricelakeError {
 }
 
 const HOUR_MS = 3600 * 1000;
-/** The maximum pause between attempts. Attempts never end, because the service may recover. */
+/** The maximum pause between attempts. Runs never stop trying, because the service may recover. */
 const LONGEST_WAIT_MS = 7 * 24 * HOUR_MS;
 
-/** Returns the time of the next attempt: at once after one failed run, then after 1, 2, 4… hours, up to 7 days. */
+/** Returns when to try again: at once after the first failed run, then after 1, 2, 4… hours, up to 7 days. */
 export function findRetryAt({ runs, at }: Pick<BrokenExport, 'runs' | 'at'>): Date {
   const waitMs = runs < 2 ? 0 : Math.min(LONGEST_WAIT_MS, HOUR_MS * 2 ** (runs - 2));
   return new Date(at.getTime() + waitMs);
@@ -26,12 +26,12 @@ export function findRetryAt({ runs, at }: Pick<BrokenExport, 'runs' | 'at'>): Da
 
 /**
  * Returns how many attempts a run may make: `usual` attempts, or one if an earlier run failed. Returns 0 if it is too
- * early for another attempt, or if the format can't be parsed.
+ * early for another attempt, or if the service uses a format that pricelake can't parse.
  */
 export function countAttempts(broken: BrokenExport | undefined, usual: number, now: Date): number {
   if (broken === undefined) return usual;
   if (broken.format !== undefined) return 0;
-  // A failure in the future was recorded with a wrong clock, so its time is ignored.
+  // If the failure's time is in the future, a clock was wrong. The time is then ignored.
   const isDue = now >= findRetryAt(broken) || now < broken.at;
   return isDue ? 1 : 0;
 }
@@ -72,7 +72,7 @@ export function nameChangedExport(dataset: bigint | undefined): string {
   return dataset === undefined ? CHANGED : `dataset-${dataset}-${CHANGED}`;
 }
 
-/** Returns the failed export of a dataset's changed items if it is too early for another attempt. */
+/** Returns the failed export of a dataset's changed items if it must wait for its next attempt. */
 export function findBrokenChanged(
   { list }: ExportMemory,
   now: Date,
@@ -81,7 +81,7 @@ export function findBrokenChanged(
   return findWaiting(list(), now, (name) => name === nameChangedExport(dataset));
 }
 
-/** Returns a failed export of a complete copy if it is too early for another attempt. @param shards of the copy */
+/** Returns a failed export of a complete copy that must wait for its next attempt. @param shards the copy's shards */
 export function findBrokenCopy(
   broken: readonly BrokenExport[],
   now: Date,

@@ -14,24 +14,24 @@ export interface CopyFacts {
   /** The number of calls that this process has made, including those since `allowance` was read. */
   callsMade: bigint;
   pagesLanded: bigint;
-  /** The error of an export that the service truncated in this attempt at the monthly limit. */
+  /** The error of an export in this attempt that the service truncated because the monthly limit was reached. */
   cut?: PricelakeError | undefined;
-  /** The error of a failed export for which it is too early for another attempt. */
+  /** The error of a failed export that must wait for its next attempt. */
   broken?: PricelakeError | undefined;
 }
 
 /**
- * The way in which all items are copied: by exports, or by pages of 500 items (API §4, /items). `thisMonth` is false if
- * the pages need the calls of several months. If the copy must wait, `refusal` explains why, and until when.
+ * How all items are copied: by exports, or by pages of 500 items (API §4, /items). `thisMonth` is false if reading the
+ * pages takes several months. If the copy must wait, `refusal` explains why, and until when.
  */
 export type CopyChoice =
   | { route: 'export' | 'pages'; reason: string; thisMonth: boolean }
   | { route: 'wait'; refusal: PricelakeError };
 
 /**
- * Continues with pages if some have landed and enough calls are left. Otherwise chooses exports if they are allowed,
- * because one call returns all items. Otherwise chooses pages if enough calls are left, or if an export wouldn't be
- * allowed next month either. In all other cases, the copy waits.
+ * Continues with pages if some have landed and enough calls are left. Otherwise prefers exports, which need fewer
+ * calls, if they are allowed. Otherwise chooses pages if enough calls are left, or if an export wouldn't be allowed
+ * next month either. In all other cases, the copy waits.
  */
 export function chooseCopy(copy: CopyFacts): CopyChoice {
   const { items, parts = 1, exportRows, allowance, callsMade, pagesLanded, cut, broken } = copy;

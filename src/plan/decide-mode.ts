@@ -10,7 +10,7 @@ export interface ModeChoice {
   mode: RunMode;
   reason: string;
   added?: bigint[] | undefined;
-  /** The cursor after which the feed is read again. It is lower than the lake's cursor. */
+  /** A cursor below the lake's cursor. The feed is read again from here, to find changes that became visible late. */
   overlap?: bigint | undefined;
 }
 
@@ -26,7 +26,7 @@ interface ModeDecision {
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** True if the previous attempt is so old that the feed may no longer have later changes (API §8, historyDays). */
+/** True if the feed no longer reaches back to the previous attempt (API §8, historyDays), so changes may be missing. */
 export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, now }: RunFacts): boolean {
   const days = account?.historyDays ?? null;
   const tried = isAtWork ? triedAt.before : triedAt.last;
@@ -34,16 +34,15 @@ export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, no
 }
 
 /**
- * Decides how the run updates the lake. A later attempt changes the decision only if the feed is no longer available,
- * incomplete or too short, or if the service refuses the cursor. It also changes the decision if another program has
- * changed the tables, or if a complete comparison has become impossible.
- * @throws PricelakeError `plan_refuses` if `feed` is required and the plan doesn't include it
+ * Decides how the run updates the lake. Later attempts keep the decision, with a few exceptions: the feed is no longer
+ * available, incomplete or too short, the service refuses the cursor, another program has changed the tables, or a
+ * complete comparison has become impossible.
  */
 export function decideMode(facts: RunFacts): ModeDecision {
   const { account, landed, cursorRefused, unnamed } = facts;
   const decision = landed.decision && pickChoice(landed.decision);
   if (decision?.mode === 'feed' && cursorRefused !== undefined) {
-    // The feed no longer has changes that the lake needs, so only a complete copy can supply them.
+    // The feed no longer has all changes that the lake needs, so the run makes a complete copy instead.
     const reason = `the service rejects the feed cursor: ${cursorRefused}`;
     const { overlap: _, ...kept } = decision;
     return { ...keep({ ...kept, mode: 'snapshot', reason }), isNew: true };
@@ -83,13 +82,13 @@ function keep(decision: ModeChoice): ModeDecision {
 
 function isStillGood(facts: RunFacts, account: AccountFacts, { mode }: ModeChoice): boolean {
   const { landed, lake } = facts;
-  // If another program has committed to the tables, only a complete copy repairs them.
+  // If another program has committed to the tables, only a complete copy repairs the tables.
   if (lake.isDamaged) return mode === 'snapshot';
   if (mode === 'feed') return landed.feed.done !== undefined || (account.hasFeed && !hasOutlastedHistory(facts));
   return mode !== 'snapshot' || !isCopyStuck(facts, account);
 }
 
-/** True if a complete comparison can't start soon: nothing is downloaded, and its export must wait after a failure. */
+/** True if a complete comparison can't start soon. It has downloaded nothing, and a failed export must wait. */
 function isCopyStuck(facts: RunFacts, account: AccountFacts): boolean {
   const { lake, landed, now } = facts;
   const hasCopy = listEnded(landed.exports).length > 0 || landed.pages.poll.pages > 0;
@@ -136,19 +135,19 @@ function isReconcileDue({ settings: { reconcileEvery }, lake: { snapshotAt }, no
 }
 
 /**
- * True if the run should look for items that may no longer be listed. In the first hour, every run looks, because
- * responses may lag behind the feed. Later, one run a day looks, because a service's counts may never match its pages,
- * and each look may read all items.
+ * True if the run should read items to find those that are no longer listed. In the first hour, every run does this,
+ * because responses may lag behind the feed. Later, one run a day does this. It may read all items each time, because a
+ * service's counts may never match its pages.
  */
 function isLookDue({ lake: { unknownListing }, now }: RunFacts): boolean {
   if (unknownListing === undefined) return false;
   const { since, lookedAt } = unknownListing;
   if (now.getTime() - since.getTime() <= HOUR_MS || lookedAt === undefined) return true;
-  // The pause is one hour shorter than a day. Otherwise, a daily run might be a few seconds too early.
+  // An hour less than a day is enough, because a daily run might otherwise be a few seconds too early.
   return now.getTime() - lookedAt.getTime() >= DAY_MS - HOUR_MS;
 }
 
-/** Describes the gap if the lake was last current before the feed's history (API §8). Returns undefined otherwise. */
+/** Describes the missing time if the feed doesn't reach back to when the lake was last current (API §8). */
 function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: AccountFacts): string | undefined {
   if (historyDays === null || caughtUpAt === undefined) return undefined;
   const days = (now.getTime() - caughtUpAt.getTime()) / DAY_MS;

@@ -10,9 +10,9 @@ export interface RowsAhead {
 }
 
 /**
- * The disk space in bytes that a run needs for each row at its peak, besides the existing lake: raw data, typed rows,
- * temporary files of DuckDB, and new table files. Measured: 2.2 kB for an item, and 1.3 to 3.4 kB for a change,
- * including a full read of its item (bench/README.md, "Disk"). The constants add a third and a sixth.
+ * The disk space in bytes that a run needs for each row at its peak, besides the existing lake. It holds raw data,
+ * typed rows, temporary files of DuckDB, and new table files. Benchmarks measured 2.2 kB for an item, and 1.3 to 3.4 kB
+ * for a change with a full read of its item (bench/README.md, "Disk"). The constants add a safety margin.
  */
 const BYTES_OF_ITEM = 3_000;
 const BYTES_OF_CHANGE = 4_000;

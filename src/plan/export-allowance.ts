@@ -61,7 +61,7 @@ export function countOverage({ quota, bills }: Allowance, rows: bigint): bigint 
   return bills && quota !== undefined ? countBlocks(rows - countLeft(quota)) : 0n;
 }
 
-/** Subtracts an export from the allowance. If the service billed overage, the quota counts as used up. */
+/** Subtracts an export from the allowance. If the service billed overage, no quota is left. */
 export function takeExport(before: Allowance, taken: TakenExport): Allowance {
   const { rows: bound, blocks } = before;
   const billed = countOverage(before, taken.rows);

@@ -6,13 +6,13 @@ import { countOverage, refuseExport, type TakenExport, takeExport } from './expo
 
 interface Hold {
   take(taken: TakenExport): bigint;
-  /** Releases the reserved rows of an export that has used none. Calling it again has no effect. */
+  /** Releases the reserved rows of an export that was not made. Calling it again has no effect. */
   release(): void;
 }
 
 /**
  * Admits or rejects the exports of a run, and subtracts their cost from the allowance. If the service bills overage
- * that the user didn't allow, the rows are kept, but no other export is admitted.
+ * that the user didn't allow, the run keeps these rows, but the gate admits no other export.
  */
 export class ExportGate {
   readonly memory: ExportMemory;
@@ -39,7 +39,7 @@ export class ExportGate {
     if (refusal !== undefined) throw refusal;
   }
 
-  /** Like `require`, but also reserves the rows, so that parallel exports can't exceed the allowance together. */
+  /** Like `require`, but also reserves the rows, so that parallel exports don't exceed the allowance. */
   hold(rows: bigint): Hold {
     this.require(rows);
     const own = { rows };
@@ -54,7 +54,7 @@ export class ExportGate {
 
   /** Subtracts an export, given its headers. Returns the maximum number of overage blocks that may have been billed. */
   take({ remaining, ...cost }: TakenExport): bigint {
-    // Adds the rows of exports in progress, which the service may have subtracted, because they are subtracted later.
+    // The service may have subtracted exports in progress, which this gate subtracts when they end. Adds their rows.
     const held = [...this.#held].reduce((sum, { rows }) => sum + rows, 0n);
     const taken = remaining === undefined ? cost : { ...cost, remaining: remaining + held };
     const known = countOverage(this.#left, taken.rows);
@@ -78,7 +78,7 @@ export function readTakenExport(headers: Record<string, string>, rows: bigint): 
 
 /**
  * Returns the header X-Export-Matching if the service truncated the export at the monthly limit, or undefined if the
- * export is complete. If X-Export-Matching differs from `rows`, the export counts as truncated, whatever
+ * export is complete. If X-Export-Matching differs from `rows`, the export is treated as truncated, whatever
  * X-Export-Truncated says.
  */
 export function readCut(headers: Record<string, string>, rows: bigint): string | undefined {

@@ -15,9 +15,9 @@ interface AddedDatasets {
 const NONE: AddedDatasets = { added: [] };
 
 /**
- * Finds datasets that were added to the pipeline's list. If the pipeline copies all datasets, finds those that the key
- * can newly read, which wait if they can't be copied now. Returns undefined if the caller must first request the
- * datasets that the key can read.
+ * Finds datasets that were added to the pipeline's list. If the pipeline copies all datasets, finds the datasets that
+ * the key couldn't read before. Datasets that can't be copied now wait. Returns undefined if the caller must first
+ * request the datasets that the key can read.
  * @param explainNoCopy returns the reason why this number of items can't be copied now
  */
 export function findAdded(

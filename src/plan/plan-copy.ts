@@ -10,7 +10,7 @@ import type { RunFacts } from './run-facts.js';
 
 export interface CopyPlan {
   datasets: readonly Dataset[];
-  /** The number of items in these datasets. */
+  /** The number of items in `datasets`. */
   items: bigint;
   exportRows: bigint;
   /** Exports, pages, or the reason why the copy must wait. */
@@ -26,7 +26,7 @@ export interface CopyPlan {
   shardReason: string | undefined;
   /** The exports that aren't complete yet. */
   missing: Shard[];
-  /** The poll for items that changed during the copy. They may have moved to another shard, and be in none. */
+  /** The poll for items that changed during the copy, because they may have moved to a shard that was already read. */
   settling: PollPlan | undefined;
 }
 
@@ -39,7 +39,7 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   const items = sum(datasets.map(countOf));
   const left = kept.filter(({ name }) => !isExported(facts, name));
   const exportRows = sum(left.map(({ rows }) => rows)) + sum(open.map(countOf));
-  // Until the exports are planned, any export that failed earlier may belong to this copy.
+  // Until the exports are planned, assumes that any export that failed earlier belongs to this copy.
   const names = open.length === 0 ? left.map(({ name }) => name) : undefined;
   const { choice, isChosen } = chooseRoute(facts, { datasets, items, exportRows, names });
   const isExport = choice.route === 'export';
@@ -63,7 +63,7 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   };
 }
 
-/** Returns the journaled exports of these datasets, and complete exports of other datasets, which are already paid. */
+/** Returns the journaled exports of these datasets, and other exports that are complete and therefore paid for. */
 function keepShards(facts: RunFacts, datasets: readonly Dataset[]): Shard[] {
   const { planned = [] } = facts.landed.exports;
   return planned.filter(({ dataset, name }) => datasets.includes(dataset) || isExported(facts, name));
@@ -122,14 +122,14 @@ function sum(counts: readonly bigint[]): bigint {
   return counts.reduce((total, count) => total + count, 0n);
 }
 
-/** A poll of the items in some datasets that changed since a time. */
+/** A poll requests the items of some datasets that changed since a time. */
 export interface PollPlan {
   datasets: readonly Dataset[];
-  /** The time as ISO 8601; undefined until it is known. */
+  /** The time in ISO 8601 format; undefined until it is known. */
   since: string | undefined;
   /** True if the poll must not miss items that change while it runs. */
   untilSettled: boolean;
-  /** True to poll these items again, even if the run has already polled them. */
+  /** True to poll the same items again, even if the run has already polled them. */
   reopens: boolean;
 }
 
@@ -154,7 +154,7 @@ export function planPolls(
   return polls;
 }
 
-/** A poll starts this many milliseconds earlier, because a change may become visible after its recorded time. */
+/** A poll looks back this many milliseconds further than needed, because a change may become visible late. */
 const POLL_OVERLAP_MS = 3600 * 1000;
 
 export function reachBack(time: number): string {

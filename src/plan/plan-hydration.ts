@@ -10,9 +10,9 @@ export interface HydrationFacts {
   /** The number of calls made since `allowance` was read. */
   callsMade: bigint;
   ratePerSecond: number | null;
-  /** The export of these items, if it has failed in earlier runs and it is too early for another attempt. */
+  /** The export of the changed items, if it failed in an earlier run and must wait for its next attempt. */
   broken: BrokenExport | undefined;
-  /** True if the run has already requested this export. Another one would lack the same items. */
+  /** True if the run has already exported the changed items. Another export would lack the same items. */
   isTaken?: boolean;
 }
 
@@ -24,15 +24,15 @@ export interface ChangedItems {
 
 export interface HydrationChoice {
   way: 'none' | 'items' | 'pages' | 'export';
-  /** An upper bound on the calls. `rows` is an upper bound as well. */
+  /** The maximum number of calls. `rows` is the maximum number of export rows. */
   calls: number;
   rows: bigint;
   reason: string;
 }
 
 /**
- * The assumed number of calls per second if the rate is unlimited: a page takes about 20 ms. An export downloads and
- * types about 50,000 rows per second.
+ * The assumed number of calls per second if the rate is unlimited. Reading a page takes about 20 ms, and an export
+ * downloads and types about 50,000 rows per second.
  */
 const ASSUMED_RATE = 50;
 const EXPORT_ROWS_PER_SECOND = 50_000;
@@ -47,8 +47,8 @@ interface Limits {
 /**
  * Chooses the cheapest way to read the needed items (API §4): one by one, by pages of 500 changed items, or by an
  * export of the changed items. The cheapest way uses the smallest share of the remaining calls and rows. If the shares
- * are equal, it is the fastest way. Never uses overage, because calls are an alternative. Returns a refusal if too few
- * calls are left and the export must wait.
+ * are equal, it is the fastest way. Never uses overage, because items can also be read by calls. Returns a refusal if
+ * too few calls are left and the export must wait.
  */
 export function planHydration(
   changed: ChangedItems,

@@ -14,7 +14,7 @@ export interface RunPlan {
   /** New datasets that the run can't copy yet, because of the account's plan or the budget; undefined if none. */
   waiting: WaitingDatasets | undefined;
   lacks: Lack | undefined;
-  /** The datasets to keep in sync: ids, or undefined for all datasets that the key can read. */
+  /** The datasets to keep in sync. A list with only undefined means all datasets that the key can read. */
   parts: Dataset[];
   copied: Dataset[];
   /** True if the run checks that the key can read the listed datasets, before it pays for anything. */
@@ -31,7 +31,7 @@ export interface RunPlan {
   comparisons: ProofPlan;
 }
 
-/** The facts that a plan may lack, in the order in which it needs them. */
+/** The facts that a plan may be waiting for, in the order in which the planner needs them. */
 export type Lack = 'readable' | 'polledAt' | 'counts' | 'listed';
 
 interface FeedPlan {
@@ -42,7 +42,7 @@ interface FeedPlan {
 
 export interface FeedStart {
   dataset: Dataset;
-  /** The cursor after which to read. Undefined if the feed starts at the low watermark, and this isn't known yet. */
+  /** The cursor after which to read; undefined if the feed starts at a low watermark that isn't known yet. */
   from: bigint | undefined;
   /** The changes before `from` to read again; undefined if there are none. */
   overlap?: FeedOverlap | undefined;
@@ -83,7 +83,7 @@ export function planRun(facts: RunFacts): RunPlan {
   };
 }
 
-/** Returns `none` without a feed, `new` if the feed starts shortly before the watermark, and otherwise `known`. */
+/** Returns `new` if the feed starts shortly before the watermark, `none` without a feed, or else `known`. */
 function chooseFeedMark({ account, lake, settings }: RunFacts): 'none' | 'known' | 'new' {
   if (account?.hasFeed !== true) return 'none';
   return lake.cursor === undefined && settings.history !== 'feed' ? 'new' : 'known';
@@ -100,7 +100,7 @@ function planFeed(
   const first = isWanted ? 0n : mark;
   const begin = (dataset: Dataset) => {
     if (lake.cursor === undefined) return first;
-    // One feed covers all datasets. If a dataset is new, the feed is read again from the start of its history.
+    // There is only one feed for all datasets. If a dataset is new, this feed is read again from its beginning.
     if (dataset === undefined) return added.length > 0 && isWanted ? 0n : lake.cursor;
     return added.includes(dataset) ? first : lake.cursor;
   };

@@ -21,8 +21,8 @@ interface ShardPlan {
 }
 
 /**
- * If there are more items than this, the export is split, because an interrupted export is paid for and must start
- * again. A million rows (0.9 GB) take minutes on a slow line. For fewer rows, one export is faster than hundreds.
+ * If there are more items than this, the export is split. An interrupted export costs its rows and must start again,
+ * and a million rows (0.9 GB) take minutes on a slow line. For fewer rows, one export is faster than hundreds.
  */
 export const SPLIT_ABOVE = 1_000_000n;
 
@@ -38,7 +38,7 @@ export function planExports(
   const share =
     calls === undefined ? undefined : { ...calls, allowed: calls.used + countLeft(calls) / BigInt(parts.length) };
   const plans = parts.map((part) => {
-    // The rows of other datasets count against the same quota.
+    // Counts the rows of the other datasets as used, because all exports share the quota.
     const otherRows = items - part.items;
     const left = quota === undefined ? undefined : { ...quota, used: quota.used + otherRows };
     return planShards(part, { calls: share, quota: left }, above);
@@ -76,7 +76,7 @@ function planShards(
   if (calls !== undefined && needed * CALLS_SHARE > countLeft(calls)) {
     return whole(`${needed} exports would take too many of the ${countLeft(calls)} calls left`);
   }
-  // Doesn't split, because the service may round up overage blocks for each export. The API document doesn't define it.
+  // Doesn't split, because the service may round up overage for each export. The API document leaves this open.
   if (quota !== undefined && items > countLeft(quota))
     return whole('rows beyond the quota may be billed for each export');
   const bySite = sites.map(({ id, items }): Shard => {
@@ -85,7 +85,7 @@ function planShards(
   const rows = items - listed.items;
   const removed: Shard = { name: name('removed'), dataset, status: 'removed', site: null, rows };
   return {
-    // Starts with the largest export, so that it isn't still running alone when all others have ended.
+    // Starts with the largest export, because it takes the longest.
     shards: [...bySite, removed].sort((a, b) => Number(b.rows - a.rows)),
     reason: `more than ${above} items: one export for each website`,
   };

@@ -8,8 +8,8 @@ import type { Allowance } from './allowance.js';
 import type { Counts } from './plan-shards.js';
 
 /**
- * The facts for a run's plan. The settings, the lake, the account and the journal are known from the start. The other
- * facts are undefined until the run has requested them; `RunPlan.lacks` names the next fact to request.
+ * The facts for a run's plan. The settings, the lake, the account and the journal are known from the start. Other facts
+ * are undefined until the run has requested them. `RunPlan.lacks` names the next fact to request.
  */
 export interface RunFacts {
   now: Date;
@@ -38,7 +38,7 @@ interface RunSettings {
   mode: 'auto' | RunMode;
   history: 'feed' | 'none' | 'items';
   selection: DatasetSelection;
-  /** The time between complete comparisons, in milliseconds; undefined if there are none. */
+  /** The time between complete comparisons, in milliseconds; undefined to make none. */
   reconcileEvery: number | undefined;
   splitAbove: bigint;
   products: 'all' | 'none';
@@ -72,9 +72,9 @@ export interface LakeFacts {
 export interface UnknownListing {
   /** The maximum number of items whose listing state is unknown. */
   items: bigint;
-  /** The start of the first run that couldn't determine these states. */
+  /** The start of the first run that couldn't determine the state of these items. */
   since: Date;
-  /** The start of the last run that read items to determine the state; undefined if no run did. */
+  /** The start of the last run that read items to determine their state; undefined if no run has done so. */
   lookedAt: Date | undefined;
 }
 
