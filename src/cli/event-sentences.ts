@@ -15,7 +15,7 @@ const SENTENCES: Record<string, (facts: Facts) => string> = {
   'export.broken': ({ shard, runs, nextRunAt }) =>
     `export ${shard} was interrupted in ${countOf(Number(runs), 'run')}; pricelake will retry it from ${(nextRunAt as Date).toISOString()}`,
   'export.overage_not_agreed': ({ blocks, agreed }) =>
-    `the service charges for ${countOf(blocks as bigint, 'block')} of overage, but only ${String(agreed)} are allowed`,
+    `the service charges for ${countOf(blocks as bigint, 'block')} of overage, but the limit is ${String(agreed)}`,
   'run.resumed': ({ runId }) => `Continuing run ${runId}, which was interrupted`,
   'datasets.waiting': ({ datasets, reason }) => `datasets ${datasets} are postponed: ${reason}`,
   'items.stale': ({ items }) => `${countOf(items as bigint, 'item')} may be out of date; each run rereads them`,

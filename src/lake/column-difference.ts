@@ -88,14 +88,11 @@ function explainDifference(lake: Lake, { table, difference }: TableState): Price
   return new PricelakeError('lake_invalid', what, { hint });
 }
 
-/**
- * Describes a difference, such as `it is missing column unit from schemas/items.yaml of pricelake 0.1.0`. Separates
- * several faults by semicolons.
- */
+/** Describes a difference, such as `it lacks column unit, which schemas/items.yaml of pricelake 0.1.0 defines`. */
 export function describeDifference(table: TableName, { missing, unknown, retyped }: ColumnDifference): string {
   const contract = `schemas/${table}.yaml of pricelake ${PRICELAKE_VERSION}`;
   return [
-    ...(missing.length === 0 ? [] : [`it is missing ${nameColumns(missing)} from ${contract}`]),
+    ...(missing.length === 0 ? [] : [`it lacks ${nameColumns(missing)}, which ${contract} defines`]),
     ...(unknown.length === 0 ? [] : [`it has ${nameColumns(unknown)}, which ${contract} doesn't define`]),
     ...retyped.map(({ name, has, wants }) => `column ${name} is ${has}, but ${contract} requires ${wants}`),
   ].join('; ');

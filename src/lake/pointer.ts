@@ -56,7 +56,7 @@ export function parsePointer(where: string, text: string): Pointer {
     return pointer;
   } catch (cause) {
     if (cause instanceof PricelakeError) throw cause;
-    const what = `${where}: damaged, or in another format`;
+    const what = `${where}: the file is damaged or has another format`;
     throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT }, { cause });
   }
 }

@@ -192,7 +192,7 @@ export function refuseCall({ calls, resetsAt }: Pick<Allowance, 'calls' | 'reset
   const isQuota = rule === 'apiCallsPerMonth';
   const what = `${rule} allows ${countOf(allowed, 'call')}${monthly ? ' a month' : ' a run'}, and none are left`;
   const hint = `${isQuota ? 'Choose a larger plan' : `Raise ${rule}`}, or run the same command again${monthly ? ' next month' : ''}. It will continue from here.`;
-  return refuseBy(isQuota ? 'quota' : 'budget', `${what} (${made} by this run); landed data is kept`, bound, {
+  return refuseBy(isQuota ? 'quota' : 'budget', `${what} (this run made ${made}); landed data is kept`, bound, {
     ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
     made,
     hint,

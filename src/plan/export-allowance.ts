@@ -30,7 +30,7 @@ function refuseByQuota(allowance: Allowance, rows: bigint): PricelakeError | und
   }
   const blocks = countOverage(allowance, rows);
   if (agreed === null || blocks <= agreed) return undefined;
-  const said = agreed === 0n ? 'no overage is allowed' : `only ${agreed} are allowed`;
+  const said = agreed === 0n ? 'no overage is allowed' : `the limit is ${agreed}`;
   return refuseBy(
     'budget',
     `${what}: up to ${blocks} block${blocks === 1n ? '' : 's'} of 10,000 would be billed, but ${said}`,

@@ -59,8 +59,8 @@ export const footerProof: Proof = {
     const notes = [...lacking].map(([key, files]) => {
       const [name, columns] = JSON.parse(key) as [string, string];
       return files === 1
-        ? `1 file of ${name} lacks ${columns}: null in its rows`
-        : `${files} files of ${name} lack ${columns}: null in their rows`;
+        ? `1 file of ${name} lacks ${columns}, so readers get null there`
+        : `${files} files of ${name} lack ${columns}, so readers get null there`;
     });
     return { count, of: 'footers', notes };
   },
@@ -104,7 +104,7 @@ export const orphanProof: Proof = {
         count += 1n;
         if (files.has(path) || (superseded.has(path) && keeps)) continue;
         const why = superseded.has(path) ? 'is superseded, but a plain glob still reads it' : 'is in no log';
-        report({ table, file: `${table}/${path}`, what: `${why}: the next sync deletes it` });
+        report({ table, file: `${table}/${path}`, what: `${why}; the next sync deletes it` });
       }
     }
     return { count, of: 'files on disk' };

@@ -10,8 +10,8 @@ const MEMORY = 'memory.ndjson';
 export const landingProof: Proof = {
   name: 'landing',
   claims:
-    'The input of a rebuild is unchanged: the journal of every kept run, and every byte that it names, are as they were written. So is the saved state of the lake.',
-  next: "If the run is published, only `pricelake lake rebuild` would read these bytes: move its folder away. If it isn't, `pricelake sync` continues it, or says what to do.",
+    "The journals of all kept runs, the files that they list, and the lake's saved state are unchanged since they were written.",
+  next: 'If the run is published, move its folder away, because only `pricelake lake rebuild` reads it. Otherwise, run `pricelake sync`, which continues the run or explains what to do.',
   async prove(context, report) {
     const kept = (await readdir(privatePath(context.lake, 'landing')).catch(ignoreMissing)) ?? [];
     const names = kept

@@ -23,7 +23,8 @@ export const cursorProof: Proof = {
       if (!cursors.includes(cursor_from ?? null)) {
         fail(`continued from cursor ${cursor_from}; the run before it had reached ${cursors.at(-1)}`);
       }
-      if (cursor_from != null && cursor_to != null && cursor_to < cursor_from) fail('went back');
+      if (cursor_from != null && cursor_to != null && cursor_to < cursor_from)
+        fail(`ended at cursor ${cursor_to}, but it continued from cursor ${cursor_from}`);
       cursors = written === 0n ? [...cursors, cursor_to ?? null] : [cursor_to ?? null];
       number = run_number ?? undefined;
     }

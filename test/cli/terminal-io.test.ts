@@ -124,11 +124,7 @@ describe('a sentence', () => {
       { shard: 'all', runs: 1, nextRunAt: at },
       /^export all was interrupted in 1 run; .* 2026-11-20T09:00/u,
     ],
-    [
-      'export.overage_not_agreed',
-      { blocks: 2n, agreed: 1n },
-      /charges for 2 blocks of overage, but only 1 are allowed$/u,
-    ],
+    ['export.overage_not_agreed', { blocks: 2n, agreed: 1n }, /charges for 2 blocks of overage, but the limit is 1$/u],
     ['datasets.waiting', { datasets: '3', reason: 'no rows are left' }, 'datasets 3 are postponed: no rows are left'],
     [
       'copy.datasets_locked',

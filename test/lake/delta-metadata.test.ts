@@ -117,7 +117,7 @@ test('files whose columns differ from the schema may not remain', () => {
     }),
   );
   const lacking = { ...create(), schemaString: writeDeltaSchema(without()) };
-  expect(() => stays(lacking)).toThrow(`items: it is missing column ${last} from ${CONTRACT}`);
+  expect(() => stays(lacking)).toThrow(`items: it lacks column ${last}, which ${CONTRACT} defines`);
   expect(plan(stateOf(lacking, [a]), change({ remove: [a] }))?.schemaString).toBe(writeDeltaSchema(schema));
 });
 

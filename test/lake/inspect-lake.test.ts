@@ -26,7 +26,7 @@ test('a damaged lake.json is reported, and the tables are still read', async () 
   expect([pointer, damaged.size, pointerDamage]).toEqual([
     undefined,
     0,
-    `${join(lake.root, 'lake.json')}: damaged, or in another format`,
+    `${join(lake.root, 'lake.json')}: the file is damaged or has another format`,
   ]);
   expect(states.get('items')?.version).toBe(0n);
 });

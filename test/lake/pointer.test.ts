@@ -61,7 +61,7 @@ test.each([
 ])('a lake.json %s is damaged, and the error explains how to recreate it', async (_what, text) => {
   await expect(read(text as string)).rejects.toMatchObject({
     code: 'lake_invalid',
-    message: expect.stringMatching(/lake\.json: damaged, or in another format$/),
+    message: expect.stringMatching(/lake\.json: the file is damaged or has another format$/),
     facts: { hint: expect.stringContaining('pricelake lake rebuild') },
     cause: expect.any(Error),
   });

@@ -72,7 +72,7 @@ describe('the remaining budget', () => {
 
   test('when used up in a run without a monthly count, gives an error without a date', () => {
     const error = refuseCall(findAllowance(paid(0n, 0n, { usage: null }), { ...CAREFUL, calls: { count: 5 } }), 5);
-    expect(error.message).toContain('budget.calls allows 5 calls a run, and none are left (5 by this run)');
+    expect(error.message).toContain('budget.calls allows 5 calls a run, and none are left (this run made 5)');
     expect(error.facts.hint).toBe('Raise budget.calls, or run the same command again. It will continue from here.');
     expect(error.facts).not.toHaveProperty('nextRunAt');
   });

@@ -159,7 +159,7 @@ async function editColumns(table: TableName, edit: (fields: Field[]) => Field[])
 describe('a table whose columns differ from its schema', () => {
   test('because a column is missing is refused, and a rebuild repairs it', async () => {
     await editColumns('items', (fields) => fields.filter(({ name }) => name !== 'gone_at'));
-    await expectRefused([...WRITERS, ...READERS], /items: it is missing column gone_at from schemas\/items.yaml/);
+    await expectRefused([...WRITERS, ...READERS], /items: it lacks column gone_at, which schemas\/items.yaml/);
     await expect(verify()).rejects.toMatchObject({ message: expect.stringContaining('logs (1)') });
     await expectRebuilt();
   });
@@ -168,7 +168,7 @@ describe('a table whose columns differ from its schema', () => {
     const count = () => query('SELECT count(*) AS n, count(let_through) AS told FROM check_results');
     const before = await count();
     await editColumns('check_results', (fields) => fields.filter(({ name }) => name !== 'let_through'));
-    await expectRefused(WRITERS, /check_results: it is missing column let_through/);
+    await expectRefused(WRITERS, /check_results: it lacks column let_through/);
     await rebuild();
     expect(before).not.toContain('"n":0,');
     expect(await count()).toBe(before);
@@ -180,7 +180,7 @@ describe('a table whose columns differ from its schema', () => {
     );
     await expectRefused(
       [...WRITERS, ...READERS],
-      /items: column source_id is string, schemas\/items.yaml .* says long$/,
+      /items: column source_id is string, but schemas\/items.yaml .* requires long$/,
     );
     await expectRebuilt();
   });
@@ -198,6 +198,6 @@ describe('a table whose columns differ from its schema', () => {
 test('an unknown table in lake.json is refused and not dropped', async () => {
   const pointer = inLake('lake.json');
   await writeFile(pointer, (await readFile(pointer, 'utf8')).replace('"items": {', '"forecasts": {'));
-  await expectRefused(WRITERS, /lake.json: damaged, or in another format$/);
+  await expectRefused(WRITERS, /lake.json: the file is damaged or has another format$/);
   await expectRebuilt();
 });

@@ -230,7 +230,7 @@ describe('a change of history by another program, without the landed bytes for a
     expect(error).toMatchObject({ code: 'landing_gone', facts: { hint: expect.stringContaining('--accept-loss') } });
     expect(error.message).toMatch(/can restore history \(.* is missing\)/);
     const { lost } = await rebuild({ acceptLoss: true });
-    expect(lost).toEqual([expect.stringMatching(/^history: what the other program removed/)]);
+    expect(lost).toEqual([expect.stringMatching(/^history: rows that the other program removed/)]);
     expect((await world.sync()).row.mode).toBe('feed');
   });
 });

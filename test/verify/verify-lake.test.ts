@@ -115,7 +115,7 @@ describe('verify finds', () => {
     await rm(await findFile('products'));
     const findings = await verify(0);
     const files = findings.files;
-    expect(findings.orphans).toBe('items/stray.parquet is in no log: the next sync deletes it');
+    expect(findings.orphans).toBe('items/stray.parquet is in no log; the next sync deletes it');
     expect(files).toMatch(/^items\/\S+ has SHA-256 [0-9a-f]{64}, but the log records/m);
     expect(files).toMatch(/^items\/\S+ has \d+ bytes, but the log records \d+/m);
     expect(files).toMatch(/^products\/\S+ is missing/m);

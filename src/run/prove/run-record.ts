@@ -96,7 +96,7 @@ function explainRun({ mode, plan }: LandedInput, { sources, decision, listing }:
     ...[...sources.values()].map(({ done }) => done?.remark ?? ''),
     listing.done?.reason ?? '',
     mode === 'poll' || unnamed === 0n ? '' : `${formatCount(unnamed)} changes or rows don't name their items`,
-    before === 0n ? '' : `an earlier run couldn't tell whether up to ${countOf(before, 'item')} are listed`,
+    before === 0n ? '' : `an earlier run couldn't determine whether up to ${countOf(before, 'item')} are listed`,
   ];
   return reasons.filter((reason) => reason !== '').join('; ');
 }

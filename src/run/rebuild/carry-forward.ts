@@ -117,10 +117,9 @@ async function findLostRows(old: OldTables, plan: RebuildPlan): Promise<string[]
     const readable = await old.open(table);
     if (readable === 'whole') continue;
     const rows = old.countRows(table);
-    const count = rows === 0n ? '' : ` of ${rows} rows`;
-    const which = `rows${count} from runs before ${plan.runs[0]?.runId}`;
-    const what = readable === 'rest' ? 'some may be missing' : 'are lost';
-    losses.push(`${table}: ${which} ${what} (${old.explain(table)})`);
+    const count = rows === 0n ? '' : `; the table had ${rows} rows`;
+    const what = `rows from runs before ${plan.runs[0]?.runId} ${readable === 'rest' ? 'may be missing' : 'are lost'}`;
+    losses.push(`${table}: ${what}${count} (${old.explain(table)})`);
   }
   return losses;
 }

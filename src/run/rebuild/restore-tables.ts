@@ -63,7 +63,7 @@ export async function restoreTables(
     tables.push({ table: state.table, version, rowsBefore: countRows(state.files), rowsAfter: countRows(files) });
   }
   await refreshPointer(lake);
-  return { tables, lost: gone.map(({ state, why }) => `${state.table}: what the other program removed (${why})`) };
+  return { tables, lost: gone.map(({ state, why }) => `${state.table}: rows that the other program removed (${why})`) };
 }
 
 async function planRestoration(lake: Lake, state: TableState, { pointer }: Inspection): Promise<Restoration> {
