@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isTimeZone } from '../io/time-zone.js';
 
 /**
- * Builds the schema of an object that rejects unknown keys. Messages are phrased to follow "it" (pipeline-fault.ts).
+ * Builds the schema of an object that rejects unknown keys. Messages start with a verb, after "it" (pipeline-fault.ts).
  */
 export const mapping = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
@@ -85,7 +85,7 @@ const region = z.string(REGION).trim().min(1, REGION).max(100, REGION);
 
 const SHOPS = 'must map website ids, such as 12, to settings';
 
-/** The settings for single websites, by website id. They replace the general settings. */
+/** The settings for single websites, by website id. These settings take precedence over the general settings. */
 export const shops = z
   .record(
     z.string().refine((id) => /^(0|[1-9]\d{0,18})$/.test(id) && BigInt(id) < 2n ** 63n, SHOPS),

@@ -3,7 +3,7 @@ import { PricelakeError } from '../io/errors.js';
 import { suggestName } from '../io/suggest-name.js';
 import { pipelineSchema } from './pipeline-schema.js';
 
-/** Returns `file:line:column` of a key, or if the key is missing, of the mapping that should contain it. */
+/** Returns `file:line:column` of a key or, if the key is missing, of the mapping that should contain it. */
 export type Locate = (path: readonly PropertyKey[]) => string;
 
 const EXAMPLE = 'For a commented example, see pipelines/prices.yaml in the package.';
@@ -11,12 +11,12 @@ const EXAMPLE = 'For a commented example, see pipelines/prices.yaml in the packa
 /** Returns a `config` error for the first problem: where it is, what kind of value was found, and what is allowed. */
 export function explainFault(value: unknown, issues: readonly z.core.$ZodIssue[], locate: Locate): PricelakeError {
   const [first] = issues as [z.core.$ZodIssue];
-  // Reports a misspelled key first, because it usually also causes the error that the correct key is missing.
+  // Reports an unknown key first. If the key is misspelled, the correct key is missing, which causes another error.
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   return unknown === undefined ? explainValue(value, first, locate) : explainKey(unknown, locate);
 }
 
-/** Describes an unknown key. Quotes it only if it is similar to a known key, because other text may be a secret. */
+/** Describes an unknown key. Quotes the key only if it is similar to a known key. Any other key may be a secret. */
 function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Locate): PricelakeError {
   const key = keys[0] ?? '';
   const allowed = Object.keys(shapeAt(path) ?? {});

@@ -21,7 +21,7 @@ export type { Pipeline } from './pipeline.js';
 const ENVIRONMENT_ONLY = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 const VARIABLE = /\$\{([^}]*)\}?/g;
 
-/** Explains the system's error codes for a file that can't be read. */
+/** The messages for the system's error codes, if a file can't be read. */
 const READ_FAULTS: Record<string, string> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder',
@@ -38,7 +38,7 @@ export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promis
   return { ...rest, ...userMatches, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
 }
 
-/** Reads the settings of commands that only read the lake, which include no secrets. Throws like `readPipeline`. */
+/** Reads the settings that commands need to read a lake. They include no secrets. Throws like `readPipeline`. */
 export async function readReadingSettings(file: string, env: NodeJS.ProcessEnv): Promise<ReadingSettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook', 'notify']);
   await refuseWrongChecks(values, locate);
@@ -60,7 +60,7 @@ export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promis
   return { file, lakePath: values.lake.path, secrets: Array.isArray(secret) ? secret : [secret] };
 }
 
-/** Reads the receivers of notifications, with their addresses. Throws like `readPipeline`, but quotes no address. */
+/** Reads the receivers of notifications, with their addresses. Throws like `readPipeline`. Errors quote no address. */
 export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<NotifySettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook']);
   for (const [index, { slack, teams, url }] of values.notify.entries()) {
@@ -74,8 +74,8 @@ export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<
 }
 
 /**
- * Reads and validates the file. Variables in the sections `unused` aren't replaced and needn't be set: a run doesn't
- * need the secret that signs webhooks, and the receiver doesn't need the API key.
+ * Reads and validates the file. Doesn't replace variables in the sections `unused`, so these variables needn't be set.
+ * For example, the webhook receiver doesn't need the API key.
  */
 async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook' | 'notify')[]) {
   const text = await readUserText(file).catch((cause: NodeJS.ErrnoException) => {
@@ -110,7 +110,7 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
       .some((one) =>
         typeof one === 'string' ? !ENVIRONMENT_ONLY.test(one) : ['number', 'bigint'].includes(typeof one),
       );
-    // The schema reports a list in place of a single API key.
+    // Ignores a list of API keys. The schema reports this error.
     if (!isLiteral || (Array.isArray(secret) && key === 'apiKey')) continue;
     // Doesn't quote the text, because it may be the secret.
     throw new PricelakeError('config', `${locate([section, key])}: ${section}.${key} must not be in the file`, {
@@ -166,7 +166,7 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaceMember(member, name)]));
 }
 
-/** Validates the settings of checks early. The checks run last, when a complete copy may already have been paid for. */
+/** Validates the settings of checks before a run. The checks themselves run last, when calls may have been paid for. */
 async function refuseWrongChecks(
   { checks: settings, checksFolder }: Pick<Pipeline, 'checks' | 'checksFolder'>,
   locate: Locate,

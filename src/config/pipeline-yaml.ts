@@ -36,7 +36,7 @@ const YAML_FAULTS: Record<ErrorCode, string> = {
  */
 export function parseYaml(file: string, text: string): { value: unknown; locate: Locate } {
   const lines = new LineCounter();
-  // With its default log level, the parser would print keys that aren't text.
+  // Prevents the parser's warnings, which would print keys that aren't text.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const fail = (at: number, reason: string) =>
     new PricelakeError('config', `${file}:${toPosition(lines, at)}: ${reason}`);
@@ -45,8 +45,8 @@ export function parseYaml(file: string, text: string): { value: unknown; locate:
     throw fail(fault.pos[0], 'a second YAML document begins, but a pipeline file can have only one');
   if (fault !== undefined) throw fail(fault.pos[0], `not YAML: ${YAML_FAULTS[fault.code]}`);
   visit(document, {
-    // An alias may contain itself, or expand without limit. Its name isn't quoted, because a text that starts with *
-    // may be a secret.
+    // Rejects aliases, because an alias may contain itself or expand without limit. Doesn't quote the alias, because a
+    // secret that starts with * looks like an alias.
     Alias: (_key, alias) => {
       throw fail(
         alias.range?.[0] ?? 0,

@@ -9,19 +9,19 @@ export interface Pipeline {
   lake: LakeSettings;
   /** The interval between complete comparisons; undefined if they are disabled. */
   reconcile?: number | undefined;
-  /** The interval at which runs ask the service when each website was last seen; undefined if this is disabled. */
+  /** The interval at which a run requests the time at which the service last saw each website; undefined for never. */
   probe?: number | undefined;
-  /** The comparisons with the service that each run makes, and the number of items in its sample. */
+  /** The comparisons with the service that each run makes. `sample` is the number of items to compare. */
   proof: { facets: boolean; products: boolean; sample: number };
-  /** `overage` is the number of blocks that may be billed per month; null if it is unlimited. */
+  /** `overage` is the number of blocks of 10,000 rows that may be billed per month; null if it is unlimited. */
   budget: { calls: Cap; exportRows: Cap; overage: number | null } & Pick<Budget, 'share'>;
   analysis: AnalysisSettings;
   landing: { keep: number };
   checksFolder?: string | undefined;
   checks: CheckSettings;
-  /** True if there is no pipeline file. The lake then keeps the settings of its last run. */
+  /** True if there is no pipeline file. The lake then keeps the settings that its last run recorded. */
   keepsDeclared?: boolean;
-  /** The user's decisions on which products match, from the file that `analysis.matches` names. */
+  /** The user's decisions on whether products match, from the file that `analysis.matches` names. */
   userMatches?: readonly UserMatch[];
 }
 
@@ -59,7 +59,7 @@ interface LakeSettings {
   tables: { items?: { partitionBy: string[] } | undefined };
 }
 
-/** The time for which a source may stay unseen, in seconds (0 for unlimited) or as a multiple of its usual interval. */
+/** The longest time that a source may be unseen: seconds (0 for unlimited), or a multiple of its usual interval. */
 export type StaleAfter = { seconds: number } | { intervals: number };
 
 interface AnalysisSettings {
@@ -77,7 +77,7 @@ interface AnalysisSettings {
   shops: Record<string, { attributes: AttributeNames; timeZone?: string | undefined; region?: string | undefined }>;
 }
 
-/** Names of attributes, grouped by what they mean, and the values of the availability attribute by meaning. */
+/** The names of attributes, by their meaning, and the values of the availability attribute, by their meaning. */
 interface AttributeNames {
   availability?: string[] | undefined;
   shippingCost?: string[] | undefined;
@@ -91,7 +91,7 @@ interface AttributeNames {
 /** The user's decision on whether two products are the same. */
 export interface UserMatch {
   productId: string;
-  /** The product that sorts first, GTINs before other ids. In a match, it stands for all products of the group. */
+  /** The product that comes first: GTINs come before other ids. If the products match, it represents their group. */
   otherId: string;
   isMatch: boolean;
 }

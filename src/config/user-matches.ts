@@ -81,7 +81,7 @@ function toProduct(text: string): string {
   return /^\d+$/u.test(text) ? text.replace(/^0+(?=\d)/u, '') : text;
 }
 
-/** Maps each product to the one that stands for its group of matching products. */
+/** Maps each product to the product that represents its group of matching products. */
 function joinPairs(pairs: readonly MatchedPair[]): Map<string, string> {
   const parents = new Map<string, string>();
   const find = (product: string): string => {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { parseDuration, parseSize } from './units.js';
 
-/** Builds a schema for text that isn't empty. Its error message is phrased to follow "it" (pipeline-fault.ts). */
+/** Builds a schema for text that isn't empty. The error message starts with a verb, after "it" (pipeline-fault.ts). */
 export const text = (meaning: string) => {
   const message = `must be ${meaning}`;
   return z.string(message).min(1, message);

@@ -16,7 +16,7 @@ type State = 'begin' | 'plain' | 'quoted' | 'behind-quote';
 export class CsvScanner {
   #state: State = 'begin';
   #isBlank = true;
-  /** The number of bytes of a byte-order mark that were found. After any other byte, it equals the mark's length. */
+  /** The number of bytes of the byte-order mark that were found; its full length once another byte was found. */
   #mark = 0;
 
   /** Calls `onRecord` for each record that ends in the chunk, with the offset after it. */
@@ -45,7 +45,7 @@ export class CsvScanner {
     }
   }
 
-  /** True while a record has no end yet. */
+  /** True if a record has started and its end hasn't been found. */
   get isOpen(): boolean {
     return !this.#isBlank;
   }
@@ -146,7 +146,7 @@ function findComma(text: string, from: number): number {
   return comma < 0 ? text.length : comma;
 }
 
-/** Returns the index after the quote that closes the text starting at `from`; undefined if the text isn't closed. */
+/** Returns the index after the closing quote of the text that starts at `from`; undefined without a closing quote. */
 function findQuoteEnd(text: string, from: number): number | undefined {
   for (let quote = text.indexOf('"', from + 1); quote >= 0; quote = text.indexOf('"', quote + 2)) {
     if (text[quote + 1] !== '"') return quote + 1;

@@ -1,14 +1,14 @@
 import { PricelakeError } from '../io/errors.js';
 
-/** Matches the host names of this machine, as a `URL` formats them. */
+/** Matches the host names of this machine, in the form in which a `URL` contains them. */
 export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Finds the proxy for a URL in the environment variables that curl and Node use. Lowercase names take precedence.
- * Returns undefined for this machine, for hosts in NO_PROXY, and if no proxy is set. HTTP_PROXY also applies to HTTPS
- * if HTTPS_PROXY isn't set.
+ * HTTP_PROXY also applies to HTTPS if HTTPS_PROXY isn't set. Returns undefined if no proxy is set, for hosts in
+ * NO_PROXY, and for this machine.
  * @throws PricelakeError `config` if the proxy isn't an http or https URL
  */
 export function findProxy(url: string, env: Environment = process.env): URL | undefined {
@@ -28,7 +28,7 @@ export function hasProxy(env: Environment = process.env): boolean {
 
 const defaultPort = (protocol: string): string => (protocol === 'https:' ? '443' : '80');
 
-/** True if an entry of NO_PROXY is `*`, or names the host or a parent domain. A port in the entry must match. */
+/** True if the entry of NO_PROXY is `*`, the host or a parent domain. If the entry has a port, the port must match. */
 function isNamed(entry: string, hostname: string, port: string): boolean {
   if (entry === '*') return true;
   const [, name = '', only] = /^(?:\*?\.)?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
@@ -37,8 +37,8 @@ function isNamed(entry: string, hostname: string, port: string): boolean {
 }
 
 /**
- * Reads an environment variable for a proxy. As in curl, `proxy.example:3128` means http. Errors don't quote the value,
- * because it may contain a password.
+ * Reads an environment variable for a proxy. An address without a scheme means http, as in curl. Errors don't quote the
+ * value, because it may contain a password.
  */
 function readProxy(name: string, env: Environment): URL | undefined {
   const given = env[name.toLowerCase()] || env[name];

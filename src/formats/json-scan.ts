@@ -1,8 +1,8 @@
 import { LIMITS } from '../io/limits.js';
 
 /**
- * Finds parts of JSON text without parsing it into objects, because a page may have a thousand rows, whose numbers must
- * not be converted to doubles. DuckDB validates the values later, when it types the rows.
+ * Finds parts of JSON text without parsing the text into objects. Parsing a page would create thousands of objects, and
+ * convert its numbers to doubles. DuckDB validates the values later, when it types the rows.
  */
 
 const QUOTE = 0x22;
@@ -139,7 +139,7 @@ function eachField(bytes: Buffer, start: number, visit: (name: string, at: numbe
   }
 }
 
-/** Reads a key without its quotes. Keys rarely contain escapes. */
+/** Reads a key without its quotes. Parses the key as JSON only if it contains escapes. */
 function readKey(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
@@ -189,7 +189,7 @@ export function parseInt64(bytes: Buffer, slice: Slice): bigint | undefined {
 
 /** True if JSON is nested too deeply for recursive functions: parsers, zod, JSON.stringify. */
 export function isTooDeep(json: string): boolean {
-  // A text of this length can't be nested too deeply.
+  // Each level needs an opening and a closing bracket, so a short text can't exceed the limit.
   if (json.length <= 2 * LIMITS.jsonDepth) return false;
   let depth = 0;
   let isText = false;

@@ -39,8 +39,8 @@ export async function* readWholeLines(path: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * Yields lines without their line breaks. A line is valid only until the next line is read. Yields bytes, because
- * U+2028 in a text would count as a line break.
+ * Yields lines as bytes, without their line breaks. Doesn't use Node's readline, which would also split text at U+2028.
+ * A line is valid only until the next line is read.
  */
 export async function* readLines(path: string): AsyncGenerator<Buffer> {
   for await (const bytes of readWholeLines(path)) {

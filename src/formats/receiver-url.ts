@@ -1,8 +1,8 @@
 import { LOOPBACK } from './find-proxy.js';
 
 /**
- * Describes why pricelake doesn't send messages to a URL. Returns undefined for https, and for http to this machine.
- * Never quotes the URL, because anyone who knows it can send messages there.
+ * Returns the reason why pricelake doesn't send messages to a URL. Returns undefined for https, and for http to this
+ * machine, without credentials. Never quotes the URL, because everyone who knows it can send messages there.
  */
 export function findReceiverFault(text: string): string | undefined {
   if (!URL.canParse(text)) return 'must be a URL such as https://hooks.example/…';

@@ -1,8 +1,8 @@
 export interface RemoteUrl {
   bucket: string;
-  /** The prefix of all keys, without slashes at its start or end; empty if the lake uses the whole bucket. */
+  /** The prefix of all keys in the bucket, without slashes at its ends; empty if the lake uses the whole bucket. */
   prefix: string;
-  /** The store's address. If it is undefined, the SDK's own settings apply, which default to AWS. */
+  /** The store's address. If it is undefined, the SDK's settings choose the store, which is AWS by default. */
   endpoint: string | undefined;
   region: string | undefined;
   /** True if requests name the bucket in the path, not in the host name. */

@@ -1,8 +1,8 @@
 import { findField, findFittingField } from './json-scan.js';
 
 /**
- * Recognizes the field that contains the item's id, because the API document doesn't name the fields of export rows. A
- * `maybe` counts only if no other field is `sure`.
+ * Determines whether a field of this name contains the item's id. The API document doesn't name the fields of export
+ * rows. A `maybe` counts only if no other field is `sure`.
  */
 export type FitId = (name: string) => 'sure' | 'maybe' | undefined;
 
@@ -16,8 +16,8 @@ export function findFittingColumn(columns: readonly (string | null)[], fitOf: Fi
 }
 
 /**
- * Returns the digits of the id in a damaged row. Returns null if they are uncertain, for example because the row was
- * cut off within the number.
+ * Returns the id in a damaged row as text. Returns null if the id is uncertain, for example because the row ends within
+ * it.
  * @param within the names of the objects that contain the id, outermost first
  */
 export function findRowId(row: Buffer, within: readonly string[], fitId: FitId): string | null {
@@ -37,7 +37,7 @@ export function findRowId(row: Buffer, within: readonly string[], fitId: FitId):
   }
 }
 
-/** Returns the digits of the id in a CSV record; null if they are uncertain or the number of cells is wrong. */
+/** Returns the id in a CSV record as text; null if the id isn't an integer or the number of cells is wrong. */
 export function readCellId(cells: readonly (string | null)[], columns: readonly string[], fitId: FitId): string | null {
   if (cells.length !== columns.length) return null;
   return readDigits(cells[findFittingColumn(columns, fitId)] ?? '');

@@ -7,7 +7,7 @@ import { readTable } from '../lake/read.js';
 import type { Lake } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 
-/** One of the lakes of a union, as its newest run has published it. */
+/** One of the lakes of a union, in the version that its newest run published. */
 export interface Member {
   lake: Lake;
   pointer: Pointer;
@@ -43,8 +43,8 @@ async function readMember(lake: Lake): Promise<Member> {
 }
 
 /**
- * Throws if the lakes belong to different services, because ids have a meaning only within one service. Accepts a lake
- * that hasn't recorded its service.
+ * Throws if the lakes belong to different services, because the same id can mean different items in two services.
+ * Accepts a lake that hasn't recorded its service.
  */
 async function refuseOtherService(lakes: readonly Lake[]): Promise<void> {
   const known: { root: string; service: string }[] = [];

@@ -21,7 +21,7 @@ interface UnionOptions {
   signal: AbortSignal;
 }
 
-/** The maximum number of attempts to read the lakes. An attempt fails if a run replaces files meanwhile. */
+/** The maximum number of attempts to read the lakes. An attempt fails if a run replaces files during the attempt. */
 const TRIES = 3;
 /** An outdated union is kept for this many milliseconds, because a command may still be reading it. */
 const KEPT_MS = 3_600_000;
@@ -29,8 +29,8 @@ const KEPT_MS = 3_600_000;
 const UNUSED_MS = 7 * 24 * KEPT_MS;
 
 /**
- * Combines several lakes of one service into one lake in the cache, which contains each listing once. Writes it only
- * once for each combination of the lakes' versions. Doesn't change the given lakes.
+ * Combines several lakes of one service into one lake in the cache, which contains each listing once. Writes a new
+ * combined lake only if there is none for the lakes' current versions. Doesn't change the given lakes.
  * @throws PricelakeError `usage` or `lake_invalid` like `readMembers`; `unavailable` if runs keep replacing files
  */
 export async function openUnion(lakes: readonly Lake[], options: UnionOptions): Promise<Lake> {
@@ -58,7 +58,7 @@ async function findOrWrite(members: readonly Member[], { cache, io, signal }: Un
   return { root };
 }
 
-/** Writes the union to a temporary folder, then renames it. If several processes do this, the first one wins. */
+/** Writes the union to a temporary folder, then renames the folder. Keeps a union that another process wrote first. */
 async function writeBeside(root: string, members: readonly Member[], signal: AbortSignal): Promise<void> {
   const part = `${root}.${randomUUID()}.part`;
   await makeFolder(part);

@@ -3,7 +3,7 @@ import { packagePath } from '../io/package-path.js';
 import { bindQuery } from '../sql/model.js';
 import { type Sql, writeTyped } from '../sql/sql.js';
 
-/** The queries in pipelines/union. They read `all_<table>`: all lakes' rows of a table, with the number of the lake. */
+/** The queries in pipelines/union. They read `all_<table>`: a table's rows in all lakes, with their lake numbers. */
 export const UNION_QUERIES = ['left_items', 'left_history', 'sites', 'sources', 'runs', 'check_results'] as const;
 type UnionQuery = (typeof UNION_QUERIES)[number];
 

@@ -21,8 +21,8 @@ const PART_LISTINGS = 250_000n;
 const DAY_MS = 86_400_000;
 
 /**
- * The layouts of large tables, which are written in slices by these columns. Each slice reads only its rows. History
- * isn't partitioned by day, because it would have too many files if there are several lakes.
+ * The layouts of large tables. Such a table is written in slices by one column, and each slice reads only its own rows.
+ * History isn't partitioned by day, because several lakes would then have too many files.
  */
 const LAYOUTS: Partial<Record<TableName, Pick<Stage, 'partitionBy' | 'sliceBy' | 'mostPartitions'>>> = {
   items: { mostPartitions: () => 500 },
@@ -35,7 +35,7 @@ const LAYOUTS: Partial<Record<TableName, Pick<Stage, 'partitionBy' | 'sliceBy' |
  * dataset occurs once (pipelines/union). The derived tables are computed by the same queries as in other lakes.
  */
 export async function writeUnion(db: Database, lake: Lake, members: readonly Member[]): Promise<void> {
-  // The union is only as current as its oldest lake.
+  // The union is only as current as its oldest lake, so it has that lake's time.
   const at = new Date(Math.min(...members.map(({ pointer }) => pointer.at.getTime())));
   const runId = `000001-${at.toISOString().slice(0, 19).replaceAll(/[-:]/gu, '')}Z`;
   await writeMarker(lake);
@@ -96,7 +96,7 @@ class TableWriter {
     await createTableView(this.#db, this.#lake, table, table);
   }
 
-  /** Reads the license texts of the websites. They are stored in the files of the tables that follow. */
+  /** Reads the license texts of the websites. All tables that are written later contain these texts in their files. */
   async readCredits(): Promise<void> {
     this.credits = await readAttributions(this.#db, 'sites');
   }
