@@ -3,7 +3,7 @@ import type { counted, Part } from './run-entry.js';
 
 export interface Calls {
   tries: number;
-  /** The number of calls of all attempts, including earlier calls that downloaded the changes of other sources. */
+  /** The number of calls in all attempts of the run, and of earlier calls that downloaded changes for the run. */
   made: number;
   /** The number of calls that didn't return status 200, except those of a process that was killed. */
   refused: number;
@@ -26,7 +26,7 @@ export function beginTry(calls: Calls): Calls {
   return { ...calls, tries: calls.tries + 1, now: NO_CALLS.now };
 }
 
-/** Adds the current process's counts to the totals, in place of the counts that it reported before. */
+/** Updates the totals with the current process's latest counts, which replace the process's earlier counts. */
 export function countOn(calls: Calls, made: number, refused = 0): Calls {
   return {
     ...calls,
@@ -55,7 +55,7 @@ export const USAGE: Part<{ before: Counted | undefined; after: Counted | undefin
 export function countBetween(before: Counted, after: Counted) {
   if (before === null || after === null || before.resetsAt !== after.resetsAt) return undefined;
   return {
-    // The first /plan response already includes its own call, so the difference lacks this call.
+    // `before` already includes the first /plan call, so the difference lacks this call.
     calls: after.apiCalls - before.apiCalls + 1n,
     exportRows: after.exportRows - before.exportRows,
   };

@@ -1,4 +1,4 @@
-/** A linked list that starts with the newest value. It can be extended without copying. */
+/** A linked list of values, newest first. A value can be added without copying the list. */
 export interface Chain<Value> {
   value: Value;
   before: Chain<Value> | undefined;

@@ -4,13 +4,13 @@ export interface ExportAttempt {
   attempt: number;
   readAt: string;
   segments: readonly Pick<EntryOf<'export.segment'>, 'file' | 'rows' | 'bytes'>[];
-  /** `cut` if the kept export lacks rows, for example because of the monthly limit; undefined if it was interrupted. */
+  /** `done` if the export is complete, `cut` if it lacks rows but is kept, undefined if it was interrupted. */
   end: 'done' | 'cut' | undefined;
   announced: bigint;
   landed: bigint;
 }
 
-/** An export of items that changed since a time. It is complete if `landed` equals `announced`. */
+/** An export of the items that have changed since some time. It is complete if `landed` equals `announced`. */
 export interface HydrationExport {
   dataset: Dataset;
   announced: bigint;
@@ -18,7 +18,7 @@ export interface HydrationExport {
 }
 
 export interface Exports {
-  /** The exports of a full copy; undefined until the run has chosen them. */
+  /** The exports planned for a full copy; undefined until they are planned. */
   planned: EntryOf<'shards'>['shards'] | undefined;
   /** The attempts of each export, keyed by the name of its shard. */
   attempts: ReadonlyMap<string, readonly ExportAttempt[]>;
@@ -96,7 +96,7 @@ export function findDone({ attempts }: Exports, shard: string): ExportAttempt | 
   return attempts.get(shard)?.find(({ end }) => end === 'done');
 }
 
-/** Lists the exports that lack rows, for example because of the monthly limit. They are billed, and are kept. */
+/** Lists the exports that lack rows, for example because of the monthly limit. They are billed, so they are kept. */
 export function listCut({ attempts }: Exports, shard?: string): ExportAttempt[] {
   const some = shard === undefined ? [...attempts.values()] : [attempts.get(shard) ?? []];
   return some.flat().filter(({ end }) => end === 'cut');
@@ -106,7 +106,7 @@ export function listEnded({ attempts }: Exports): ExportAttempt[] {
   return [...attempts.values()].flat().filter(({ end }) => end !== undefined);
 }
 
-/** Counts the rows of kept exports, as announced and as downloaded, and the billed rows that were lost. */
+/** Counts the announced and the downloaded rows of kept exports, and the billed rows of interrupted exports. */
 export function countKept(exports: Exports): { kept: bigint; landed: bigint; lost: bigint } {
   const whole = exports.ofChanged.filter(({ announced, landed }) => announced === landed);
   const counted = [...listEnded(exports), ...whole];
@@ -116,7 +116,7 @@ export function countKept(exports: Exports): { kept: bigint; landed: bigint; los
 
 const HYDRATION_EXPORT = 'hydrate-export-';
 
-/** Returns the prefix of the files of an export of changed items. Such exports are numbered from 1. */
+/** Returns the prefix of the file names of an export of changed items. A run numbers these exports from 1. */
 export const nameHydrationExport = (number: number): string => `${HYDRATION_EXPORT}${number}-`;
 
 export const isHydrationExport = (file: string): boolean => file.startsWith(HYDRATION_EXPORT);

@@ -5,7 +5,7 @@ export interface FeedProgress {
   hasMore: boolean;
   /** The number of changes on the last page that was read. */
   rows: number;
-  /** True if a page was read after the latest entry `feed.bound`. It is always true if there is only one feed. */
+  /** True if the last page was read after the latest entry `feed.bound`, or if the run has no such entry. */
   isSinceBound: boolean;
   /** The cursor at the end of this dataset's feed; undefined until the end is reached. */
   end: bigint | undefined;
@@ -19,7 +19,7 @@ export interface Feed {
   /** The number of changes on the longest page so far. */
   longest: number;
   parts: ReadonlyMap<Dataset, FeedProgress>;
-  /** The cursors at which the reading of feeds began, including those at which it began again. */
+  /** The cursors at which the run started or restarted reading a feed. */
   starts: readonly bigint[];
   /** The newest change at the time when the run started reading the feeds of several datasets. */
   bound: { newest: bigint; at: string; isOfThisTry: boolean } | undefined;

@@ -14,13 +14,13 @@ export interface Fold<Entry, State> {
   start: State;
   /** Returns the reason why an entry isn't allowed in this state, or undefined if it is allowed. */
   refuse?: (state: State, entry: Entry) => string | undefined;
-  /** Returns the state after an entry. It must be pure, and must not become slower as the journal grows. */
+  /** Returns the state after an entry. It must be a pure function, and its run time must not grow with the journal. */
   step: (state: State, entry: Entry) => State;
   /** Returns the state after skipping a damaged line, or undefined if the line must not be skipped. */
   skip?: (state: State, line: string) => State | undefined;
   /**
-   * `chain`: a line's checksum covers the line and all lines before it. `line`: it covers only the line, so that people
-   * can remove lines.
+   * With `chain`, a line's checksum covers this line and all lines before it. With `line`, the checksum covers only the
+   * line itself, so that people can remove other lines.
    */
   seal: 'chain' | 'line';
   advice: string;
@@ -37,9 +37,9 @@ export class Journal<Entry, State> {
   readonly #path: string;
   readonly #file: FileHandle;
   #stands: Standing<State>;
-  /** True once the folder is synced, so that the file exists after a power failure. */
+  /** True once the folder is synced. From then on, the new file survives a power failure. */
   #isNamed = false;
-  /** The last append. Appends run one after another, so that a failed append removes only its own lines. */
+  /** The last append. Appends don't overlap, so a failed append can truncate the file without removing other lines. */
   #appending: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, fold: Fold<Entry, State>, file: FileHandle, stands: Standing<State>) {
@@ -49,7 +49,7 @@ export class Journal<Entry, State> {
     this.#stands = stands;
   }
 
-  /** Opens or creates a journal. Cuts off and logs an incomplete end. @throws PricelakeError `lake_invalid` */
+  /** Opens or creates a journal. Truncates an incomplete end, with a warning. @throws PricelakeError `lake_invalid` */
   static async open<Entry, State>(
     path: string,
     fold: Fold<Entry, State>,
@@ -95,14 +95,14 @@ export class Journal<Entry, State> {
       if (!this.#isNamed) await syncFolder(dirname(this.#path));
       this.#isNamed = true;
     } catch (error) {
-      // A full disk may leave half a line, which is cut off so that it can't precede the next line.
+      // A full disk may leave half a line. It is removed, because the next line would otherwise be appended to it.
       await this.#file.truncate(this.#stands.end).catch(() => {});
       throw error;
     }
     this.#stands = { ...next, end: this.#stands.end + lines.length };
   }
 
-  /** Throws if another process has replaced the file with a copy, which it does when it takes over the lock. */
+  /** Throws if another process has taken over the lock, and has therefore replaced the file with a copy. */
   async #refuseDetached(): Promise<void> {
     const [own, now] = [await this.#file.stat(), await stat(this.#path).catch(ignoreMissing)];
     if (now !== undefined && (now.ino !== own.ino || now.dev !== own.dev))
@@ -117,7 +117,7 @@ export class Journal<Entry, State> {
   }
 }
 
-/** The state after the synced lines, and where these lines end in the file. */
+/** The state after the synced lines, and the position in the file at which these lines end. */
 interface Standing<State> {
   state: State;
   lines: number;
@@ -150,7 +150,7 @@ function addSum(sum: string, line: string, follows = false): string {
   return (follows ? hash.update('+') : hash).update(line).digest('hex').slice(0, 16);
 }
 
-/** Returns the checksum of the previous line if the next line's checksum must cover it, otherwise an empty string. */
+/** Returns the previous line's checksum if the checksums form a chain, otherwise an empty string. */
 function before(sum: string, { seal }: Pick<Fold<unknown, unknown>, 'seal'>): string {
   return seal === 'chain' ? sum : '';
 }
@@ -172,7 +172,7 @@ function* splitLines(bytes: Buffer): Generator<Line> {
   }
 }
 
-/** Reads a journal, but not an incomplete end. A missing file counts as an empty journal. */
+/** Reads the lines of a journal up to an incomplete end, if there is one. Reads a missing file as an empty journal. */
 async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
   const { advice: hint } = fold;
   const bytes = (await readFile(path).catch(explainReadFault(path, hint))) ?? Buffer.alloc(0);
@@ -190,7 +190,7 @@ async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
     const state = fold.skip?.(stands.state, text);
     if (state !== undefined) stands = { ...stands, state, lines: index + 1, end };
     else if ((fault === undefined && line.sum !== undefined) || !isTorn(lines, index, stands.sum, fold)) throw entry;
-    // If the first line is damaged, the journal may have listed the folder's other files, so it can't be ignored.
+    // A damaged first line is ignored only in a folder without other files, because lost lines may have listed them.
     else if (index === 0 && (await readdir(dirname(path))).length > 1) throw entry;
     else break;
   }
@@ -210,9 +210,9 @@ function findSumFault(
 }
 
 /**
- * True if this line and all later lines were never synced, so that a power failure may have damaged them. Each append
- * waits until the previous append is synced. So if a later line is valid and starts an append, this line was synced,
- * and something other than a power failure damaged it.
+ * True if a power failure may have damaged this line, because this line and all later lines were never synced. Each
+ * append waits until the previous append is synced. So a later valid line that starts an append proves that this line
+ * was synced, and that something else damaged it.
  * @param sum the checksum of the previous line
  */
 function isTorn<Entry, State>(lines: readonly Line[], index: number, sum: string, fold: Fold<Entry, State>): boolean {
@@ -223,7 +223,7 @@ function isTorn<Entry, State>(lines: readonly Line[], index: number, sum: string
       !((findSumFault(one, '', '', fold) ?? readEntry(one.text, '', fold)) instanceof Error);
     return !isJson(text) && !rest.some(isWhole);
   }
-  // Even if this line's checksum is damaged, the next line's covers the original one, which is recomputed here.
+  // The checksums that the next line may cover. This line's own checksum may be damaged, so it is also recomputed.
   const sums = [addSum(sum, text), addSum(sum, `${text.slice(0, -SUM_LENGTH)}}`), ...rest.map((line) => line.sum)];
   const builds = (line: Line) => sums.some((before) => before !== undefined && line.sum === addSum(before, line.text));
   return !rest.some((line) => line.sum !== undefined && builds(line));

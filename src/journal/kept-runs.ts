@@ -22,7 +22,7 @@ export interface KeptRuns {
   runs: LandedRun<Ended>[];
   /** The newest run, if it is unfinished. */
   open: LandedRun | undefined;
-  /** A sentence for each run that can't be used, with the reason. */
+  /** The path and the fault of each journal that can't be used, as a sentence. */
   damaged: string[];
 }
 
@@ -53,7 +53,7 @@ export async function listSoundRuns(lakeRoot: string, published: bigint): Promis
 
 const hasEnded = (run: LandedRun): run is LandedRun<Ended> => run.state.stage === 'ended';
 
-/** Hard-links a run's downloads into a lake that then continues the run. Omits the row counts and the end. */
+/** Hard-links a run's downloads into a lake that continues the run. Copies its journal without the final entries. */
 export async function linkRun(run: LandedRun, lakeRoot: string): Promise<void> {
   const folder = path.join(landingRoot(lakeRoot), run.runId);
   await mkdir(folder, { recursive: true });

@@ -102,8 +102,8 @@ export function readBegin({ journal, folder }: Pick<Landing, 'journal' | 'folder
 }
 
 /**
- * Finds the run to continue: the newest run, if it is unfinished. Deletes folders that a crash left without a journal.
- * The parameters and errors are those of `peekUnfinishedRun`.
+ * Finds the run to continue, which is the newest run if it is unfinished. Deletes folders that a crash left without a
+ * journal. See `peekUnfinishedRun` for the parameters and errors.
  */
 export async function findUnfinishedRun(
   lakeRoot: string,
@@ -117,7 +117,7 @@ export async function findUnfinishedRun(
 }
 
 /**
- * Finds the unfinished run. Changes nothing, because another process may be writing to it.
+ * Finds the unfinished run. Changes nothing, because another process may be working on this run.
  * @param published the number of the newest run in the runs table; damaged journals of runs up to this one are ignored
  * @param onBare called with each folder that a crash left without a journal
  * @throws PricelakeError `lake_invalid` if the journal of an unpublished run is damaged
@@ -140,14 +140,14 @@ export async function peekUnfinishedRun(
   return undefined;
 }
 
-/** True if a run is unfinished. A published run counts as finished if its journal was cut off before the row counts. */
+/** True if a run is unfinished. A published run whose journal has lost the row counts is also regarded as finished. */
 export function isOpen({ state }: LandedRun, isPublished: boolean): boolean {
   return state.stage !== 'ended' && (!isPublished || isPublishable(state));
 }
 
 export const NOTHING_LEFT = 'the journal has no lines left';
 
-/** Reads a run. Returns undefined if a crash left the folder without downloads and without a first journal line. */
+/** Reads a run. Returns undefined for a folder without downloads and without journal lines, which a crash can leave. */
 export async function readRun(folder: string): Promise<LandedRun | undefined> {
   const file = path.join(folder, JOURNAL);
   const state = await readJournal(file, RUN_FOLD);
@@ -170,7 +170,7 @@ export async function dropRun(landing: Landing): Promise<void> {
 
 const GONE = 'gone-';
 
-/** Deletes a run's folder. Renames it first, so that a power failure can't leave a run that looks damaged. */
+/** Deletes a run's folder. Renames it first, so that a power failure can't leave a partly deleted run. */
 async function removeLanding(folder: string): Promise<void> {
   const gone = path.join(path.dirname(folder), `${GONE}${path.basename(folder)}`);
   await rename(folder, gone);
@@ -190,7 +190,7 @@ export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): P
   const limit = io.now().getTime() - keepMs;
   await clearLeftovers(lakeRoot);
   for (const runId of await listRuns(lakeRoot)) {
-    // A run that started after the limit also ended after it, so its journal needn't be read.
+    // A run that started within the last `keepMs` also ended within this time, so its journal needn't be read.
     if (readBegun(runId) >= limit) continue;
     const folder = path.join(landingRoot(lakeRoot), runId);
     const state = await readKept(path.join(folder, JOURNAL), io);
@@ -207,7 +207,7 @@ function readBegun(runId: string): number {
   return time === null ? Number.NaN : Date.parse(`${time[1]}-${time[2]}-${time[3]}${time[4]}:${time[5]}:${time[6]}`);
 }
 
-/** Reads the journal of a run. Returns undefined if it is damaged; the run is then kept, and `verify` reports it. */
+/** Reads a run's journal. Returns undefined if it is damaged, so that the run is kept and `verify` can report it. */
 async function readKept(file: string, io: Io): Promise<RunState | undefined> {
   return readJournal(file, RUN_FOLD).catch((error: unknown) => {
     if (!(error instanceof PricelakeError)) throw error;

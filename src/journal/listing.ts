@@ -1,6 +1,6 @@
 import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
-/** The page reads that were planned to find out which items of a dataset are listed, and their progress. */
+/** The planned reads of pages that show which items of a dataset are listed, and the progress of these reads. */
 export interface ListingPlan extends Pick<EntryOf<'listing.plan'>, 'news' | 'readings' | 'limit' | 'wanted'> {
   /** The finished reads, oldest first. */
   ended: readonly Pick<EntryOf<'listing.read'>, 'files' | 'total'>[];
@@ -9,7 +9,7 @@ export interface ListingPlan extends Pick<EntryOf<'listing.plan'>, 'news' | 'rea
   isPolled: boolean;
 }
 
-/** The progress in determining which items of a dataset are listed: count, plan, read, then count again. */
+/** The progress in finding out which items of a dataset are listed. The steps are count, plan, read and count again. */
 export interface ListingProgress {
   /** The number of requests for the service's counts. `counts` has the last response. */
   timesCounted: number;

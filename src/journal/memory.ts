@@ -26,7 +26,7 @@ const TYPES: Record<string, z.ZodType> = {
   'TIMESTAMP WITH TIME ZONE': z.iso.datetime(),
 };
 
-/** Accepts rows that other versions of pricelake wrote, so columns of the runs table may be missing or unknown. */
+/** Accepts rows written by other versions of pricelake, which may lack columns or have unknown ones. */
 const idleRun = z.lazy(() => {
   const columns = loadTableSchema('runs').columns.map(({ name, type }) => {
     return [name, (TYPES[type] ?? z.unknown()).nullish()] as const;
@@ -40,7 +40,7 @@ export interface BrokenExport {
   name: string;
   /** The number of consecutive runs in which all attempts failed. */
   runs: number;
-  /** The number of rows that the attempts announced. They may have been billed. */
+  /** The number of rows that the attempts announced. The service may have billed these rows. */
   rows: bigint;
   at: Date;
   reason: string;
@@ -49,11 +49,13 @@ export interface BrokenExport {
 }
 
 const memoryEntry = z.discriminatedUnion('type', [
-  /** The row of a run that found nothing new, and so committed no table. The next run that publishes adds the row. */
+  /** The row of a run that found nothing new and committed nothing. The next run that publishes adds this row. */
   z.strictObject({ type: z.literal('idle'), row: idleRun }),
   /** The runs table contains the rows of all runs up to this number. */
   z.strictObject({ type: z.literal('published'), runNumber: int64Text }),
-  /** The ids that a source added in a published run, as comma-separated text, because there may be a million. */
+  /**
+   * The items whose changes a published run received from a source. There may be a million ids, so they are one text.
+   */
   z.strictObject({ type: z.literal('brought'), source: z.string(), ids: z.string().regex(/^-?\d+(?:,-?\d+)*$/) }),
   /** The account's plan as exact JSON text, and the address of the service that sent it. */
   z.strictObject({ type: z.literal('plan'), seenAt: z.iso.datetime(), text: z.string(), from: z.url().optional() }),
@@ -67,19 +69,19 @@ const memoryEntry = z.discriminatedUnion('type', [
     format: z.string().optional(),
   }),
   z.strictObject({ type: z.literal('whole'), name: z.string() }),
-  /** The last time at which a run asked the service when each website's items were last seen. */
+  /** The last time at which a run asked the service when it had last seen the items of each website. */
   z.strictObject({ type: z.literal('probed'), at: z.iso.datetime() }),
   /** The last time at which a sample showed that the field `changes` in the feed omits values. */
   z.strictObject({ type: z.literal('partial'), at: z.iso.datetime() }),
   /** The length of the longest feed page, and the last time at which changes followed a page with `hasMore: false`. */
   z.strictObject({ type: z.literal('pages'), longest: z.int().min(0), deniedMoreAt: z.iso.datetime().optional() }),
-  /** The numbers of violations among all items, which the next run updates (src/check/kept-counts.ts). */
+  /** The results of the checks among all items, which the next run updates (src/check/kept-counts.ts). */
   z.strictObject({ type: z.literal('counts'), text: z.string() }),
   tryEntry,
 ]);
 type MemoryEntry = z.infer<typeof memoryEntry>;
 
-/** A lake's state between runs. Idle runs and step durations exist only here; the rest can be restored at a cost. */
+/** A lake's state between runs. Only idle runs and step durations can't be restored if the file is lost. */
 export interface LakeMemory {
   idleRuns: Chain<IdleRun> | undefined;
   brought: ReadonlyMap<string, Chain<string>>;
@@ -92,7 +94,7 @@ export interface LakeMemory {
   longestPage: number;
   deniedMoreAt: Date | undefined;
   tries: readonly RunTry[];
-  /** The number of lines that are outdated, because later lines replace them. `lines` counts all lines. */
+  /** The number of outdated lines, which later lines have replaced. `lines` is the number of all lines. */
   superseded: number;
   lines: number;
   damaged: readonly number[];
@@ -109,7 +111,7 @@ const NOTHING: LakeMemory = {
 
 const HINT = /^\{"type":"(?:counts|pages|partial|plan|probed|try)"/;
 
-/** Each line has its own checksum, so people can remove lines. */
+/** Each line has its own checksum, so that people can remove other lines. */
 const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
   entry: memoryEntry,
   start: NOTHING,

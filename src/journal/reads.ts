@@ -46,7 +46,7 @@ export function countBytes({ files }: ItemPages): number {
 
 export interface PolledPart {
   wholePages: number;
-  /** True if a round over all items has ended, even if there were no pages. */
+  /** True if a round that reads all items has ended, even if there were no pages. */
   isWhole: boolean;
   /** The latest round of the poll. `since` is null if the round reads all items. */
   round: { since: string | null; newest: string | null; pages: number; rows: bigint };
@@ -66,7 +66,7 @@ function foldPoll(part: PolledPart, entry: EntryOf<'poll.round' | 'poll.page' | 
   if (entry.type === 'poll.round') {
     const { since, newest } = entry;
     const wholePages = since === null ? 0 : part.wholePages;
-    // A round over all items has ended if another round follows it.
+    // A round that reads all items has ended if another round follows it.
     const isWhole = since !== null && (part.isWhole || (part !== NO_POLL && round.since === null));
     return { ...part, wholePages, isWhole, round: { since, newest, pages: 0, rows: 0n }, isDone: false };
   }
@@ -90,7 +90,7 @@ export const POLLS: Part<Polls> = {
 /** The items that were read in full because their changes don't contain all new values. */
 export interface Hydration {
   pages: ReadonlyMap<Dataset, ReadonlySet<number>>;
-  /** True if items were read from pages or an export. Items that are read one by one may be newer. */
+  /** True if items were read from pages or an export. These may show older versions than reading single items. */
   hasLists: boolean;
   /** True if items were read one by one, because pages wouldn't have saved calls. */
   hasSingles: boolean;
@@ -118,7 +118,7 @@ export const HYDRATION: Part<Hydration> = {
   },
 };
 
-/** The times at which items of each website were last seen, as far as the run has asked the service. */
+/** The most recently seen item of each website about which the run has asked the service. */
 export interface Probes {
   /** For each website, the source and time (ISO 8601) of its most recently seen item; undefined if it has no items. */
   sites: ReadonlyMap<bigint, { source: bigint; seenAt: string } | undefined>;
@@ -154,17 +154,17 @@ export const COMPARISONS: Part<Comparisons> = {
   },
 };
 
-/** The state of the service before complete rows are read. Rows can lack only changes that were made later. */
+/** The state of the service before the run reads complete rows. Shows which changes these rows may lack. */
 export interface LowWatermark {
-  /** The feed's newest change, which rows that are read later include; undefined if the plan excludes the feed. */
+  /** The feed's newest change before complete rows were read; undefined if the plan excludes the feed. */
   cursor: bigint | undefined;
-  /** The id after which the changes of the last hour start; undefined if the feed is read from an earlier change. */
+  /** The feed's cursor an hour before its newest change; undefined if the feed is read from an earlier change. */
   from: bigint | undefined;
   /** The newest time at which any item changed (ISO 8601); undefined if there are no items. */
   changedAt: string | undefined;
-  /** The number of items, including removed ones. An item in several datasets counts once for each dataset. */
+  /** The number of items, including removed items. An item in several datasets is counted once for each dataset. */
   items: bigint;
-  /** The number of items in each counted dataset. The key undefined stands for the items of all other datasets. */
+  /** The number of items by dataset, for the datasets that were counted. The key undefined has all other items. */
   counts: ReadonlyMap<Dataset, bigint>;
   at: string;
 }

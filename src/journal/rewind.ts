@@ -13,7 +13,7 @@ export interface Rewound {
   rows: bigint;
 }
 
-/** The entries that stay valid when data is downloaded again: those without data, and those of billed exports. */
+/** The entries that stay valid when data is downloaded again, because they list no data or list billed exports. */
 const KEPT: readonly RunEntry['type'][] = [
   ...(['try', 'calls', 'usage.before', 'usage.after', 'decision', 'chosen', 'watermark', 'shards'] as const),
   ...(['export.begin', 'export.segment', 'export.cut', 'export.done'] as const),
@@ -28,9 +28,9 @@ const isOfShard = (entry: RunEntry): entry is ShardEntry =>
 const nameAttempt = ({ shard, attempt }: ShardEntry) => `${shard} ${attempt}`;
 
 /**
- * Rewinds a run to the point before its first altered entry, but keeps later exports. An altered export counts as
- * interrupted. Its first entry is kept, because its rows are billed. Returns undefined if lost data can't be downloaded
- * again.
+ * Removes altered entries and the entries that depend on them. Keeps intact exports, even after the first altered
+ * entry. Of an altered export, keeps only the first entry, because the export is billed. Returns undefined if removed
+ * data can't be downloaded again.
  * @param altered the indexes of the altered entries
  */
 export function rewindEntries(entries: readonly RunEntry[], altered: readonly number[]): Rewound | undefined {
@@ -51,7 +51,7 @@ function isIrreplaceable(entry: RunEntry): boolean {
   return entry.type === 'hydrate.export' || (entry.type === 'source.done' && entry.spent !== undefined);
 }
 
-/** Replaces a run's journal with a rewound one. When data files are opened, they are cut to the remaining entries. */
+/** Removes invalid entries from a run's journal. A run that opens a data file cuts off the rows without entries. */
 export async function rewindJournal(
   file: string,
   altered: readonly number[],

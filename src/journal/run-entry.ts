@@ -11,18 +11,18 @@ export const int64Text = z
 /** The service's usage counters for the current month; null if they are unknown. */
 export const counted = z.strictObject({ apiCalls: int64Text, exportRows: int64Text, resetsAt: z.string() }).nullable();
 
-/** A plain file name, so that a journal from another machine can't refer to files outside its folder. */
+/** Accepts only a plain file name. A journal from another machine then can't refer to files outside its folder. */
 export const fileName = z.string().superRefine((name, context) => {
   const fault = findNameFault(name);
   if (fault !== undefined) context.addIssue({ code: 'custom', message: `the name ${quotePath(name)} ${fault}` });
 });
 
-/** The id of a dataset that is read separately. Undefined stands for all datasets that the key can read. */
+/** The dataset to which requests are limited. Undefined if they cover all datasets that the key can read. */
 export type Dataset = bigint | undefined;
 
 const dataset = int64Text.optional();
 
-/** The SHA-256 of the bytes from the end of the file's previous entry to `end`. */
+/** The SHA-256 of the bytes that an entry covers: from the end of the file's previous entry to `end`. */
 const range = { sha256: z.string() };
 
 /** A downloaded page of items. Its bytes end at the offset `end` of the file. */
@@ -33,11 +33,11 @@ const attempt = { shard: fileName, attempt: z.number() };
 export const note = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.strictObject({ type: z.literal(type), ...shape });
 
-/** Declares an entry that follows a call. `calls` is the number of calls that the process has made so far. */
+/** Declares an entry with `calls`, the number of calls that the current process has made so far. */
 export const asked = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.strictObject({ type: z.literal(type), ...shape, calls: z.number() });
 
-/** An entry of a run's journal. It is written after its data is on disk. Data without an entry is downloaded again. */
+/** An entry of a run's journal. It is written after the data is on disk. Data without an entry is downloaded again. */
 export const runEntry = z.discriminatedUnion('type', [
   note('begin', {
     runNumber: int64Text,
@@ -59,18 +59,18 @@ export const runEntry = z.discriminatedUnion('type', [
     mode: z.enum(RUN_MODES),
     reason: z.string(),
     added: z.array(int64Text).optional(),
-    /** The id of a change before the cursor, after which the feed is read again. */
+    /** An id before the cursor. The changes between this id and the cursor are read again. */
     overlap: int64Text.optional(),
   }),
-  /** The way in which a process copies all items or reads changed items in full, and the reason for this choice. */
+  /** How a process copies all items, or how it reads changed items in full, and the reason for this choice. */
   asked('chosen', { what: z.enum(['copy', 'hydration']), way: z.string(), reason: z.string() }),
-  /** The time at which rows were first computed. Later attempts use the same time for sites, rejects and removals. */
+  /** The time at which rows were first computed. Later attempts reuse this time for sites, rejects and removals. */
   note('normalize', {
     at: z.string(),
-    /** This time by the service's clock; null if its responses have no `Date` header. */
+    /** The same time by the service's clock; null if its responses have no `Date` header. */
     serviceAt: z.string().nullable(),
   }),
-  /** The row counts must add up. They precede publishing, because a later attempt finds some rows already stored. */
+  /** The row counts. They are recorded before publishing, because a later attempt would miscount stored rows. */
   note('tally', { received: int64Text, written: int64Text, rejected: int64Text, deduplicated: int64Text }),
   note('held', { checks: z.array(z.string()) }),
   note('waived', { at: z.string(), checks: z.array(z.string()) }),
@@ -78,7 +78,7 @@ export const runEntry = z.discriminatedUnion('type', [
   /** The state of the service before complete rows were read. */
   asked('watermark', {
     cursor: int64Text.nullable(),
-    /** The id after which the changes of the last hour start; omitted if the feed is read from an earlier change. */
+    /** The feed's cursor an hour before its newest change; omitted if the feed is read from an earlier change. */
     from: int64Text.optional(),
     changedAt: z.string().nullable(),
     items: int64Text,
@@ -118,7 +118,7 @@ export const runEntry = z.discriminatedUnion('type', [
   /** The export lacks rows, for example because of the monthly limit. Its rows are billed and kept. */
   asked('export.cut', { ...attempt, announced: int64Text, landed: int64Text, matching: z.string() }),
   asked('export.done', { ...attempt, announced: int64Text, landed: int64Text }),
-  /** The newest change before the feeds of several datasets are read, and the end of each dataset's feed. */
+  /** The newest change before the feeds of several datasets are read (`bound`), and the end of each feed (`part`). */
   asked('feed.bound', { newest: int64Text, at: z.string() }),
   asked('feed.part', { dataset, cursor: int64Text }),
   asked('feed.page', {
@@ -136,7 +136,7 @@ export const runEntry = z.discriminatedUnion('type', [
   /** The source and time of a website's most recently seen item; null if the website has no listed items. */
   asked('probe.site', { site: int64Text, source: int64Text.nullable(), seenAt: z.string().nullable() }),
   asked('probe.done', {}),
-  /** Changes from a source other than the feed, and the key of the delivery that contained these changes. */
+  /** Changes from a source other than the feed. `key` identifies the delivery that contained these changes. */
   note('source.rows', {
     source: z.string(),
     origin: z.enum(CHANGE_ORIGINS),
@@ -149,17 +149,17 @@ export const runEntry = z.discriminatedUnion('type', [
   /** All changes that the source had stored have been downloaded. */
   note('source.done', {
     source: z.string(),
-    /** The calls made before the run to download the changes, as counted by pricelake and by the service. */
+    /** The calls before the run that downloaded the changes, as counted by pricelake and by the service. */
     spent: z.strictObject({ made: z.number(), counted: int64Text }).optional(),
     remark: z.string().optional(),
   }),
-  /** The start of a poll's round. `since` is null if it reads all items; `newest` is the time of the newest change. */
+  /** The start of a poll's round. `since` is null if it reads all items. `newest` is the time of the latest change. */
   note('poll.round', { since: z.string().nullable(), newest: z.string().nullable(), dataset }),
   asked('poll.page', itemPage),
   asked('poll.done', { dataset }),
-  /** The response of /facets to compare with a poll, and whether the service is known to return removed items. */
+  /** The /facets response to compare with a poll. `returnsRemovals` is true if polls return removed items. */
   asked('listing.counts', { dataset, answer: z.string(), returnsRemovals: z.boolean() }),
-  /** The reads to make if the counts differ: changes since the poll, or the given pages, then individual items. */
+  /** The reads to make if the counts differ: another poll (`news`), or pages (`readings`) and then single items. */
   asked('listing.plan', {
     dataset,
     news: z.boolean(),
@@ -174,7 +174,7 @@ export const runEntry = z.discriminatedUnion('type', [
     wanted: int64Text,
   }),
   asked('listing.page', itemPage),
-  /** The end of a read. `total` is the service's count of the items, or null if not all pages were read. */
+  /** A finished read. `total` is the service's count of the items, or null if not all pages were read. */
   asked('listing.read', { dataset, files: z.array(fileName), total: int64Text.nullable() }),
   asked('listing.gone', { itemId: int64Text }),
   asked('listing.acted', { dataset }),
@@ -185,7 +185,7 @@ export const runEntry = z.discriminatedUnion('type', [
   asked('sample.page', itemPage),
   /** The end of the sample, and the sampled items for which the service returned 404. */
   asked('sample.done', { missing: z.array(int64Text) }),
-  /** An export of changed items that replaces their pages. Its rows have entries of type hydrate.page. */
+  /** An export of changed items, which replaces pages. The rows of the export have entries of type `hydrate.page`. */
   asked('hydrate.export', { dataset, announced: int64Text, overage: z.boolean(), blocks: int64Text }),
   /**
    * `page` is the number of a page of changed items. It is omitted for single items and for files of an export. An
@@ -202,7 +202,7 @@ export const runEntry = z.discriminatedUnion('type', [
   asked('hydrate.done', {}),
   /** The field `changes` in the feed omits values, so the run reads all changed items in full. */
   z.strictObject({ type: z.literal('partial') }),
-  /** Items are read again one by one, at most once in a run, because pages showed older versions than the feed. */
+  /** Items whose versions on pages were older than the feed are read again one by one, at most once in a run. */
   asked('hydrate.again', { items: z.number() }),
   /** `locked` is the number of datasets that the plan doesn't include. It is omitted if the plan wasn't read. */
   asked('datasets', { readAt: z.string(), answer: z.string(), locked: z.number().optional() }),

@@ -40,7 +40,7 @@ const WAIVED: Part<readonly string[]> = {
 const PARTS = {
   calls: CALLS,
   usage: USAGE,
-  /** The times at which the current process and the previous one started working on the run (ISO 8601). */
+  /** The times at which the current process and the previous process started working on the run (ISO 8601). */
   triedAt: TRIED,
   decision: DECISION,
   sources: SOURCES,
@@ -114,7 +114,7 @@ export const RUN_FOLD: Fold<RunEntry, RunState> = {
   advice: START_AGAIN,
 };
 
-/** Returns the state after an entry. Facts that a stage guarantees are in the entry with which the stage begins. */
+/** Returns the state after an entry. The facts that a stage guarantees come from the entry that begins this stage. */
 function advance(state: RunState, entry: RunEntry): RunState {
   const progress = makeProgress((part, name) => part.step(state[name] as typeof part.start, entry));
   return { ...state, ...progress, ...readFacts(entry), stage: findNext(state.stage, entry) } as RunState;
@@ -128,17 +128,17 @@ function readFacts(entry: RunEntry): Partial<Guaranteed['held'] & Guaranteed['en
   return entry.type === 'end' ? { endedAt: entry.at } : {};
 }
 
-/** True if a call has used the run's list of datasets, which must then stay the same. */
+/** True if a call has used the run's list of datasets. From then on, the list must stay the same. */
 export function hasAsked(state: RunState): state is RunAt<Exclude<RunStage, 'none' | 'begun'>> {
   return state.stage !== 'none' && state.stage !== 'begun';
 }
 
-/** True if the run has downloaded all rows that it types and applies. */
+/** True if the run has downloaded all rows that it converts and applies. */
 export function isApplicable(state: RunState): state is Applicable {
   return state.stage === 'landed' || isComplete(state);
 }
 
-/** True if the run has all data that it publishes, so that it needs no more calls. */
+/** True if the run has all data that it publishes. It then needs no more calls. */
 export function isComplete(state: RunState): state is Complete {
   return state.stage === 'complete' || isPublishable(state);
 }
@@ -160,7 +160,7 @@ export interface LandedRows {
   bytes: number;
 }
 
-/** Counts downloaded rows and bytes of each kind, including exports that lack rows but not interrupted exports. */
+/** Counts downloaded rows and bytes of each kind. Includes exports that were cut off, but not interrupted exports. */
 export function countLanded({ exports, feed, sources, pages }: RunProgress): Record<LandedKind, LandedRows> {
   const ended = listEnded(exports);
   const segments = ended.flatMap((one) => one.segments);

@@ -10,7 +10,7 @@ export interface LandedSource {
   bytes: number;
   /** The keys of the deliveries that contained the changes, newest delivery first. */
   keys: Chain<string> | undefined;
-  /** The end of the download; undefined until all changes that the source has stored are downloaded. */
+  /** Facts about the finished download; undefined until all changes that the source has stored are downloaded. */
   done: Pick<EntryOf<'source.done'>, 'spent' | 'remark'> | undefined;
 }
 

@@ -34,15 +34,15 @@ const stay = (stage: RunStage, ...kinds: EntryKind[]): Transitions =>
   Object.fromEntries(kinds.map((kind) => [kind, stage]));
 
 /**
- * Maps each stage and kind of entry to the next stage. A kind that a stage doesn't list isn't allowed in this stage.
- * Runs use this table, and SPEC.md shows it.
+ * Maps each stage and kind of entry to the next stage. A stage doesn't allow a kind of entry that it doesn't list. Runs
+ * follow this table, and SPEC.md shows it.
  */
 export const RUN_TRANSITIONS: Record<RunStage, Transitions> = {
   none: { begin: 'begun' },
   begun: { ...stay('begun', 'note', 'land', 'compare'), ask: 'asked' },
   asked: { ...stay('asked', 'note', 'ask', 'land', 'compare'), datasets: 'landed' },
   landed: { ...stay('landed', 'note', 'ask', 'land', 'read', 'compare'), 'hydrate.done': 'complete' },
-  // When a rebuild replays a run, the entry `waived` precedes the row counts.
+  // A rebuild that replays a run writes the entry `waived` before the row counts.
   complete: { ...stay('complete', 'note', 'ask', 'land', 'read', 'compare', 'waived'), tally: 'settled' },
   settled: { ...stay('settled', 'note', 'ask', 'land', 'compare', 'waived'), held: 'held', end: 'ended' },
   held: { ...stay('held', 'note', 'ask', 'land', 'compare', 'waived', 'held'), end: 'ended' },

@@ -4,7 +4,7 @@ import { int64Text } from './run-entry.js';
 
 const step = z.enum(RUN_STEPS);
 
-/** The work of one process on a run. A process that is killed leaves no entry. */
+/** The record of one process's work on a run. A process that is killed leaves no record. */
 export const tryEntry = z.strictObject({
   type: z.literal('try'),
   runNumber: int64Text,
@@ -12,7 +12,7 @@ export const tryEntry = z.strictObject({
   endedAt: z.iso.datetime(),
   /** The duration of each step, in seconds. Steps that the process didn't reach are missing. */
   steps: z.partialRecord(step, z.number().min(0)),
-  /** The reason why the process ended before the run did. */
+  /** The error that ended the process before the run was finished. */
   fault: z
     .strictObject({
       step,
