@@ -21,8 +21,8 @@ export interface CopyFacts {
 }
 
 /**
- * How all items are copied: by exports, or by pages of 500 items (API §4, /items). `thisMonth` is false if reading the
- * pages takes several months. If the copy must wait, `refusal` explains why, and until when.
+ * Describes how all items are copied: by exports, or by pages of 500 items (API §4, /items). `thisMonth` is false if
+ * reading the pages takes several months. If the copy must wait, `refusal` explains why, and until when.
  */
 export type CopyChoice =
   | { route: 'export' | 'pages'; reason: string; thisMonth: boolean }

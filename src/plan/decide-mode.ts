@@ -34,9 +34,10 @@ export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, no
 }
 
 /**
- * Decides how the run updates the lake. Later attempts keep the decision, with a few exceptions: the feed is no longer
- * available, incomplete or too short, the service refuses the cursor, another program has changed the tables, or a
- * complete comparison has become impossible.
+ * Decides how the run updates the lake. A later attempt changes the decision if the service refuses the cursor, or if
+ * the feed is no longer available, incomplete or too short. It also does so if another program has changed the tables,
+ * or if a complete comparison has become impossible.
+ * @throws PricelakeError `plan_refuses` if `feed` is required and the plan doesn't include it
  */
 export function decideMode(facts: RunFacts): ModeDecision {
   const { account, landed, cursorRefused, unnamed } = facts;
