@@ -17,7 +17,7 @@ export function writeSynced(path: string, data: string | Buffer, flags: 'w' | 'w
   return openAndSync(path, flags, (handle) => handle.writeFile(data));
 }
 
-/** Replaces a file atomically, so that it has either its old or its new text after a power failure. */
+/** Replaces a file atomically. After a power failure, the file has either its old content or its new content. */
 export async function replaceFile(path: string, data: string | Buffer, temporary: string): Promise<void> {
   try {
     await writeSynced(temporary, data);

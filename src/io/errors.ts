@@ -37,16 +37,16 @@ export interface ErrorFacts {
   upgradeUrl?: string;
   /** The earliest time at which another attempt can succeed. */
   nextRunAt?: Date;
-  /** The HTTP status, and the `limit` in the body of the error response. */
+  /** The HTTP status, and the field `limit` of the error response. */
   status?: number;
   limit?: string;
-  /** Other facts for programs. They never contain secrets. */
+  /** Other machine-readable details. They never contain secrets. */
   [fact: string]: unknown;
 }
 
 /**
  * The class of all errors that commands explain to users. It has a stable code, a message that states where and what is
- * wrong, and facts. Line breaks in the message become spaces.
+ * wrong, and machine-readable details. Line breaks in the message become spaces.
  */
 export class PricelakeError extends Error {
   readonly code: ErrorCode;
@@ -75,7 +75,7 @@ export function ignoreMissing(error: unknown): undefined {
   throw error;
 }
 
-/** True if DuckDB reached its memory limit. If it reached its limit for temporary files, the disk is full instead. */
+/** True if DuckDB reached its memory limit. False if it reached its limit for temporary files instead. */
 export function isOutOfMemory(error: unknown): error is Error {
   return error instanceof Error && /^Out of Memory Error(?!.*max_temp_directory_size)/su.test(error.message);
 }

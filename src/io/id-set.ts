@@ -1,4 +1,4 @@
-/** A set of ids in a sorted array. JavaScript's `Set` needs ten times the memory, and holds at most 16 million ids. */
+/** A set of ids in a sorted array. A JavaScript `Set` needs ten times the memory and holds at most 16 million ids. */
 export class IdSet implements Iterable<bigint> {
   readonly #ids: BigInt64Array;
   readonly #isGone: Uint8Array;

@@ -1,4 +1,4 @@
-/** The maximum lengths of names and paths in common file systems and object stores. */
+/** The longest names and paths that common file systems and object stores accept. */
 const NAME_BYTES = 255;
 const PATH_BYTES = 1024;
 
@@ -8,8 +8,8 @@ const UNNAMEABLE = /[\p{Cc}\p{Cs}]/u;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * Describes why a relative path is unsafe or invalid, or returns undefined. Every path from a log, a pointer, a journal
- * or a bucket is checked with this function, so that an attacker can't reach files outside the lake's folder.
+ * Describes why a relative path is unsafe or invalid, or returns undefined. Checks every path from a log, lake.json, a
+ * journal or a bucket, so that an attacker can't reach files outside the lake's folder.
  */
 export function findPathFault(path: string): string | undefined {
   if (path === '') return 'is empty';
@@ -22,12 +22,12 @@ export function findPathFault(path: string): string | undefined {
   return isLong ? 'is too long' : undefined;
 }
 
-/** Describes the fault of a data file's path, if any. Delta ignores files whose names start with `_` or `.`. */
+/** Describes why a data file's path is invalid, if it is. Delta ignores files whose names start with `_` or `.`. */
 export function findDataPathFault(path: string): string | undefined {
   return findPathFault(path) ?? (/^[_.]/.test(path) ? "starts with _ or ., which data files don't" : undefined);
 }
 
-/** Describes why a file name is invalid. Returns undefined if it is valid and contains no slash. */
+/** Describes why a file name is invalid, for example because it contains a slash. Returns undefined if it is valid. */
 export function findNameFault(name: string): string | undefined {
   return findPathFault(name) ?? (name.includes('/') ? 'is a path, not a file name' : undefined);
 }

@@ -11,14 +11,14 @@ export interface Io {
   progress(update: Progress): void;
 }
 
-/** At level `debug`, each step is also logged. At level `trace`, each API call is also logged. */
+/** Level `debug` adds a log entry for each step. Level `trace` adds a log entry for each API call. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 /** The steps of a run, in order. Folders, progress, logs, the lake's saved state and the docs use these names. */
 export const RUN_STEPS = ['open', 'plan', 'land', 'apply', 'derive', 'prove', 'publish', 'compact'] as const;
 export type RunStep = (typeof RUN_STEPS)[number];
 
-/** Work that isn't a step of a run. `run` is a complete run. The last four values prepare a sandbox or its data. */
+/** Work that isn't a step of a run. `run` is a complete run. The last four names are for a sandbox and its data. */
 type OtherWork = 'run' | 'rebuild' | 'verify' | 'reading' | 'loading' | 'changes' | 'generating' | 'preparing';
 
 export interface Progress {
@@ -34,7 +34,7 @@ export interface Progress {
   /** The unit of `rows` and `totalRows`; defaults to rows. */
   unit?: 'rows' | 'items' | 'tables' | 'checks';
   done?: boolean;
-  /** Only for `run`, which doesn't count rows: the duration and the rows of earlier runs in the same mode. */
+  /** The duration and row count of earlier runs in the same mode. Set only for `run`, which doesn't count its rows. */
   pace?: { seconds: number; rows: bigint };
 }
 
@@ -67,7 +67,7 @@ export function openStep(
       bytes += moreBytes;
       progress({ step, part, unit, rows, totalRows, bytes });
     },
-    // Reports the expected total as done, because rows that remain turned out not to be needed.
+    // Reports the expected total as done, even if fewer rows were needed than expected.
     done: () => progress({ step, part, unit, rows: totalRows ?? rows, totalRows, bytes, done: true }),
   };
 }

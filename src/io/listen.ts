@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { PricelakeError } from './errors.js';
 
-/** Starts listening on an address. For port 0, the system picks a port. @throws PricelakeError `usage` if this fails */
+/** Starts listening on an address. For port 0, the system picks a port. @throws PricelakeError `usage` on failure */
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {

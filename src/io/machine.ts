@@ -3,16 +3,16 @@ import { totalmem } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { ignoreMissing } from './errors.js';
 
-/** Returns the machine's memory in bytes, or the limit of this process's container or control group if it is lower. */
+/** Returns the machine's memory in bytes, or a lower limit that the process's container or control group sets. */
 export function readMachineMemory(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
 /**
- * Returns DuckDB's memory limits in bytes: the initial limit, and `mostMemory`, to which it is raised for statements
- * that need more. If the user sets a limit, both equal it. By default, `mostMemory` is a third of the memory, because a
- * process used up to two and a half times DuckDB's limit in benchmarks, and the system also needs memory.
+ * Returns DuckDB's memory limits in bytes: the initial limit, and `mostMemory`, which applies to statements that need
+ * more. If the user sets a limit, both limits are equal to it. By default, `mostMemory` is a third of the memory. In
+ * benchmarks, a process used up to two and a half times DuckDB's limit, and the system also needs memory.
  */
 export function chooseMemoryLimits(own?: number): { memoryLimit: number; mostMemory: number } {
   const mostMemory = own ?? Math.floor(readMachineMemory() / 3);

@@ -67,7 +67,7 @@ const REASONS: Record<string, string> = {
 /** Converts a system error about writing a file or stdout to a PricelakeError. Returns other errors unchanged. */
 export function explainOutputFault(file: string, error: unknown): unknown {
   if (error instanceof PricelakeError || !(error instanceof Error)) return error;
-  // Also matches the text, because DuckDB's errors have no system code.
+  // Also searches the message, because DuckDB's errors have no system code.
   const isFull = hasSystemCode(error, 'ENOSPC', 'EDQUOT') || /no space left|disk quota exceeded/iu.test(error.message);
   if (isFull && !/max_temp_directory_size/u.test(error.message)) {
     const hint = 'Free some space or write to another disk, then run the command again.';

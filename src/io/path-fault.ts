@@ -1,6 +1,6 @@
 import { PricelakeError } from './errors.js';
 
-/** For each system error code, the reason why an existing file can't be read. */
+/** Explains for each system error code why an existing file can't be read. */
 const FAULTS: Record<string, string> = {
   EISDIR: 'it is a folder',
   ENOTDIR: 'its parent is not a folder',
@@ -10,8 +10,8 @@ const FAULTS: Record<string, string> = {
 };
 
 /**
- * Returns a handler for `.catch` after reading a lake's file. The handler returns undefined if the file is missing. It
- * throws `lake_invalid` with `hint` if the file can't be read, and any other error unchanged.
+ * Returns a handler that explains errors from reading a lake's file. The handler returns undefined if the file is
+ * missing. It throws `lake_invalid` with `hint` if the file can't be read, and any other error unchanged.
  */
 export function explainReadFault(path: string, hint: string): (cause: NodeJS.ErrnoException) => undefined {
   return (cause) => {
@@ -38,7 +38,7 @@ export function refuseLink(path: string): PricelakeError {
   );
 }
 
-/** True for an address such as `s3://bucket/lake`, as opposed to the path of a folder. */
+/** True for an address such as `s3://bucket/lake`. False for the path of a folder. */
 export function isAddress(path: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
 }

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Io } from './io.js';
 
-/** The real clock, sleep and random numbers. Logs and reports nothing; the command line adds logging and progress. */
+/** The real clock, sleep and random numbers. Logging and progress do nothing until the command line replaces them. */
 export const realIo: Io = {
   now: () => new Date(),
   // Throws the signal's reason instead of Node's AbortError.

@@ -6,7 +6,7 @@ import { canSignal, explainTemporary, makeTemporaryFolder } from './temporary-fo
 
 /**
  * Creates a folder to which only this user has access, such as `pricelake-explore-…`. Also removes folders of the same
- * kind that killed processes have left.
+ * kind that killed processes left behind.
  */
 export async function makeScratchFolder(kind: string, parent = tmpdir()): Promise<string> {
   // The name includes the host, because process ids aren't unique if several machines share the parent folder.

@@ -20,15 +20,15 @@ export function explainTemporary(parent: string, cause: unknown): unknown {
 
 /** Removes a folder, even if another process is still creating files in it. */
 export function removeBusyFolder(path: string): Promise<void> {
-  // If a file is created in the meantime, `rm` tries again for about six seconds.
+  // If another process creates a file during the removal, `rm` tries again for about six seconds.
   return rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
 
-/** True if a process with this id exists. */
+/** True if a process with this id exists, even if it belongs to another user. */
 export function canSignal(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return hasSystemCode(error, 'EPERM'); // the process exists but belongs to another user
+    return hasSystemCode(error, 'EPERM');
   }
 }

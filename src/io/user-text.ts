@@ -7,7 +7,7 @@ export async function readUserText(file: string): Promise<string> {
   return decodeUserText(await readFile(file), file);
 }
 
-/** Decodes UTF-8. @param file the name for the message @throws PricelakeError `config` if the bytes aren't UTF-8 */
+/** Decodes UTF-8. @param file the name in the message @throws PricelakeError `config` if the bytes aren't UTF-8 */
 export function decodeUserText(bytes: Uint8Array, file: string): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
