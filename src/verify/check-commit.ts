@@ -3,13 +3,13 @@ import type { Action, ReplayedTable } from './replayed-table.js';
 
 const OURS = 'pricelake/';
 
-/** The text of a log entry, and the parsed action of each line. */
+/** A log entry as text, and as a list of actions. Each line has one action. */
 export interface Entry {
   text: string;
   actions: Action[];
 }
 
-/** Checks a log entry. @param state the table before the entry @param fail receives a description of each fault */
+/** Checks a log entry. @param state the table before the entry @param fail is called for each fault */
 export function checkCommit(state: ReplayedTable, { text, actions }: Entry, fail: (what: string) => void): void {
   const version = state.version + 1;
   const infos = actions.filter(({ commitInfo }) => commitInfo != null);
@@ -36,7 +36,7 @@ export function checkCommit(state: ReplayedTable, { text, actions }: Entry, fail
 
 const SUM = ',"pricelake.entrySha256":"';
 
-/** Checks the SHA-256 in an entry that pricelake has written. The digest covers the entry without this checksum. */
+/** Checks the SHA-256 of an entry that pricelake wrote. It is computed from the entry without the SHA-256 field. */
 function findSumFault(text: string, isOurs: boolean): string | undefined {
   const [head = ''] = text.split('\n', 1);
   const at = head.indexOf(SUM);

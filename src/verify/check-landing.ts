@@ -9,7 +9,7 @@ export interface LandingFault {
   /** The file's path within the run's folder. */
   file: string;
   what: string;
-  /** The index of the first journal line that doesn't match the file; undefined if the journal itself is wrong. */
+  /** The index of the first journal line that doesn't match the file; undefined for a fault of the journal itself. */
   line?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 
 /**
  * Checks that the lines of a run's journal are complete, in order and unchanged, and that the files have the lengths
- * and checksums that the lines record. Shares no code with the writer, so that the writer's bugs are noticed.
+ * and checksums that the lines record. Shares no code with the writer, so that it notices the writer's bugs.
  */
 export async function checkLanding(folder: string): Promise<LandingCheck> {
   const check: LandingCheck = { faults: [], files: 0, endedAt: undefined };
@@ -93,7 +93,7 @@ function readLines(text: string, fail: (what: string) => void): Line[] {
   return lines;
 }
 
-/** Returns the checksums that a line has as the first line of an append, and as a later line. */
+/** Returns the two valid checksums of a journal line: as the first line of an append, or as a later line. */
 export function listSums(before: string, line: string): string[] {
   return ['', '+'].map((mark) =>
     createHash('sha256')
@@ -104,7 +104,7 @@ export function listSums(before: string, line: string): string[] {
   );
 }
 
-/** Checks that the files of each complete export have as many rows as the journal records for the export. */
+/** Checks that the files of each complete export together have the number of rows that the journal records. */
 function checkExports(lines: readonly Line[], fail: (what: string) => void): void {
   for (const { type, shard, attempt, landed } of lines) {
     if (type !== 'export.done' && type !== 'export.cut') continue;
@@ -116,7 +116,7 @@ function checkExports(lines: readonly Line[], fail: (what: string) => void): voi
   }
 }
 
-/** The files of journal entries that don't name a file. All feed pages of a run are in the same file. */
+/** Maps journal entries that don't name a file to their file. All feed pages of a run are in the same file. */
 const FILES: Record<string, string> = { 'feed.page': 'feed.ndjson' };
 
 function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
@@ -139,8 +139,8 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
 }
 
 /**
- * Describes the first difference between a file and the parts that the journal records. Returns undefined if the file
- * has all parts. Ignores bytes after the last part, which a killed run may leave.
+ * Describes the first difference between a file and the parts that the journal records. Returns undefined if the parts
+ * match. Ignores bytes after the last part, which a killed run may leave.
  */
 async function compareFile(path: string, pieces: readonly Piece[]): Promise<Omit<LandingFault, 'file'> | undefined> {
   const info = await stat(path).catch(ignoreMissing);

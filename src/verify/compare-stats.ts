@@ -9,7 +9,7 @@ export interface ColumnFacts {
   max: ExactValue;
 }
 
-/** Adds values to the facts about a column. Lists have no order, so only nulls are counted for them. */
+/** Updates a column's row count, null count and bounds with more values. Lists have no bounds. */
 export function addValues(column: Column, facts: ColumnFacts | undefined, values: ExactValue[]): ColumnFacts {
   const result = facts ?? { rows: 0, nulls: 0, min: undefined, max: undefined };
   const ordered = column.type !== 'VARCHAR[]';
@@ -51,12 +51,12 @@ export function parseStats(text: string): Stats {
   return parse(text) as Stats;
 }
 
-/** The number of code points to which statistics shorten text. */
+/** The number of code points to which statistics truncate text. */
 const PREFIX = 32;
 
 /**
  * Lists the faults of a column's statistics. If `whole` is true, `facts` cover all values of the column, so the bounds
- * must be as tight as the log allows. Otherwise, it suffices that the bounds include the values in `facts`.
+ * must be as tight as the log allows. Otherwise, the bounds only have to include the values in `facts`.
  */
 export function compareStats(column: Column, stats: Stats, facts: ColumnFacts, whole: boolean): string[] {
   const faults: string[] = [];
@@ -85,7 +85,7 @@ function holds(side: 'min' | 'max', bound: ExactValue, found: ExactValue): boole
 }
 
 /**
- * True if a bound is as tight as the log allows. The log shortens text and rounds times to milliseconds. Any other
+ * True if a bound is as tight as the log allows. The log truncates text and rounds times to milliseconds. Any other
  * bound must equal the smallest or largest value.
  */
 function isTight(column: Column, side: 'min' | 'max', bound: ExactValue, found: ExactValue): boolean {

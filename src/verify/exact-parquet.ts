@@ -9,12 +9,12 @@ import {
 import { compressors } from 'hyparquet-compressors';
 
 /**
- * A value in a file, without rounding. Integers and units of decimals are bigints, times are microseconds since 1970
- * (bigint), dates are days since 1970 (number), and texts are bytes.
+ * A value in a file, without rounding. Integers are bigints, decimals are bigints in units of their last decimal place,
+ * times are microseconds since 1970 (bigint), dates are days since 1970 (number), and texts are bytes.
  */
 export type ExactValue = bigint | number | boolean | Uint8Array | null | undefined | ExactValue[];
 
-/** A Parquet file, read with hyparquet, because DuckDB, which wrote the file, might not notice its own errors. */
+/** A Parquet file, read with hyparquet. DuckDB wrote the file, so it might not notice its own errors. */
 export interface ExactFile {
   /** The number of rows in each row group. */
   groups: number[];
@@ -53,7 +53,7 @@ export async function openExactFile(path: string): Promise<ExactFile> {
   };
 }
 
-/** Removes the type annotation of decimals, so that they are read as the integers that the file stores. */
+/** Removes the decimal type annotations, so that hyparquet returns the integers that the file stores. */
 function forgetDecimals(metadata: FileMetaData): void {
   for (const element of metadata.schema) {
     if (element.converted_type !== 'DECIMAL') continue;

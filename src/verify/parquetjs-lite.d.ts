@@ -1,6 +1,6 @@
-/** Declares the types of parquetjs-lite that are used: the footer of a file as Thrift objects. */
+/** Declares the types of parquetjs-lite that pricelake uses. They represent the footer of a file in Thrift. */
 declare module 'parquetjs-lite' {
-  /** An int64 of Thrift (node-int64). It is exact up to 2^53. */
+  /** A 64-bit integer as Thrift represents it (node-int64). It is exact up to 2^53. */
   interface Int64 {
     valueOf(): number;
   }

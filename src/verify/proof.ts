@@ -30,11 +30,11 @@ export interface VerifyContext {
 
 export interface Proof {
   name: string;
-  /** A sentence that is true for every intact lake. */
+  /** A sentence that states what the check proves. */
   claims: string;
   /** The next step after a failure; by default, a rebuild of the tables. */
   next?: string;
-  /** Reports findings. Returns the number of checked objects, and their kind. */
+  /** Reports findings. Returns how many objects it has checked, and their kind. */
   prove(context: VerifyContext, report: Report): Promise<Looked>;
 }
 
@@ -58,7 +58,7 @@ interface Applied {
   query: bigint | undefined;
 }
 
-/** Decodes Delta's `txn` actions. Shares no code with their writer (src/lake/table-state.ts), to notice its bugs. */
+/** Decodes Delta's `txn` actions. Shares no code with the writer (src/lake/table-state.ts), to notice its bugs. */
 export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefined): Applied {
   const read = (appId: string) => table?.txn.get(appId);
   return {
@@ -71,7 +71,7 @@ export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefi
   };
 }
 
-/** Creates views of exactly the files in the replayed logs. @throws Error of DuckDB if a file can't be opened */
+/** Creates views of exactly the files in the replayed logs. @throws DuckDB's error if it can't open a file */
 export async function createReplayedViews(context: VerifyContext, tables: readonly TableName[]): Promise<void> {
   for (const table of tables) {
     const files = [...(context.tables.get(table)?.files.values() ?? [])];

@@ -12,7 +12,7 @@ import { privatePath } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { createReplayedViews, type Proof, type Report, readApplied } from './proof.js';
 
-/** The approximate number of items to compare at once. DuckDB can't spill all the memory of a GROUP BY to disk. */
+/** The approximate number of items to compare at once, because DuckDB can't spill all memory of GROUP BY to disk. */
 const PART_ITEMS = 1_500_000n;
 
 export const derivedProof: Proof = {
@@ -46,7 +46,7 @@ export const derivedProof: Proof = {
             (SELECT count(*) FROM made) AS made`);
         const counts = row as Record<'stale' | 'stored' | 'made', bigint>;
         count += counts.stored;
-        // A stored row that isn't stale is also a computed row, so the missing rows can be counted without a query.
+        // Each stored row that isn't stale equals one computed row. All other computed rows are missing.
         const missing = counts.made - (counts.stored - counts.stale);
         if (counts.stale + missing === 0n) continue;
         if (origin !== undefined) notes.push(`${table} was derived ${origin}; the next run derives it again`);
@@ -62,8 +62,8 @@ export const derivedProof: Proof = {
 };
 
 /**
- * Describes why a table may differ from its query's result. It was computed from older items if a run was killed
- * between two commits, or by another query if pricelake was upgraded. Returns undefined if neither happened.
+ * Describes why a table may legitimately differ from its query's result. If a run was killed between two commits, the
+ * table was computed from older items. After an upgrade of pricelake, it was computed by another query.
  */
 function describeOldOrigin(hasOlderItems: boolean, hasOtherQuery: boolean): string | undefined {
   if (hasOlderItems) return 'from an older version of items';
@@ -84,7 +84,7 @@ export const countProof: Proof = {
   claims: 'For each check, the violation count that runs carry forward equals the violations among all rows.',
   async prove(context, report) {
     const memory = (await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing)) ?? '';
-    // Compares only counts of the current files, because runs ignore counts of other files.
+    // Checks the saved counts only if they belong to the current files, because runs ignore all other counts.
     const kept = readKeptCounts(findCounts(memory, report), await loadChecks(), (table) =>
       context.tables.get(table)?.files.keys(),
     );
@@ -103,7 +103,7 @@ export const countProof: Proof = {
   },
 };
 
-/** Finds the newest numbers in the lake's saved state. Ignores an incomplete last line. */
+/** Finds the newest counts in the lake's saved state. Ignores an incomplete last line. */
 function findCounts(memory: string, report: Report): string | undefined {
   const lines = memory.split('\n').slice(0, -1);
   const at = lines.findLastIndex((line) => line.startsWith('{"type":"counts"'));

@@ -82,7 +82,7 @@ async function compareFooter(
   const rows = String((JSON.parse(file.stats) as { numRecords?: number }).numRecords);
   const contract = table.schema.columns.map(({ name }) => name);
   const isOurs = file.sha256 !== undefined;
-  // Other programs may store partition columns only in the log, and choose their own column order and codec.
+  // Other programs may store partition columns only in the log, and may choose other column orders and codecs.
   const due = isOurs ? contract : footer.columns;
   if (String(footer.rows) !== rows) fail(`has ${footer.rows} rows, but the log records ${rows}`);
   if (footer.rowsInGroups !== footer.rows) fail(`its row groups have ${footer.rowsInGroups} of ${footer.rows} rows`);

@@ -29,7 +29,7 @@ export const landingProof: Proof = {
       const fail = (file: string, what: string) => report({ file: join('_pricelake', 'landing', name, file), what });
       for (const { file, what } of found.faults) fail(file, what);
       files += BigInt(found.files) + 1n;
-      // A published run's journal must record the run's end. Otherwise, it was cut off between two lines.
+      // A published run's journal must record the run's end. Otherwise, the end of the journal is missing.
       const isPublished = BigInt(Number.parseInt(name, 10)) <= published || index < names.length - 1;
       if (found.endedAt === undefined && isPublished && found.faults.length === 0) {
         fail(

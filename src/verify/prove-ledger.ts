@@ -13,7 +13,7 @@ export const cursorProof: Proof = {
     const rows = await context.db.rows(
       'SELECT run_number, run_id, cursor_from, cursor_to, written FROM runs ORDER BY run_number',
     );
-    /** The cursors that tables may record. A run that writes nothing may reach a cursor that no commit records. */
+    /** The cursors from which the next run may start. A run that writes nothing may or may not advance the cursor. */
     let cursors: (bigint | null)[] = [null];
     let number: bigint | undefined;
     for (const row of rows) {
@@ -87,7 +87,7 @@ export const keyProof: Proof = {
       context.signal.throwIfAborted();
       await createReplayedViews(context, [table]);
       const key = schema.key.map(quoteIdentifier);
-      // Skips rows whose key contains null, such as differences in history, which have no change id.
+      // Skips rows whose key contains null. For example, differences in history have no change id.
       const whole = key.map((name) => `${name} IS NOT NULL`).join(' AND ');
       const rows = await context.db.rows(
         `SELECT ${key.map((name) => `CAST(${name} AS VARCHAR)`).join(` || ' ' || `)} AS key, count(*) AS copies
@@ -110,7 +110,7 @@ export const historyProof: Proof = {
     const cursor = readApplied(context.tables.get('items')).cursor ?? 0n;
     const source = { from: `(${sql}\n)`, values: { cursor }, types: { cursor: BIGINT } };
     await context.db.withSession(async (connection) => {
-      // Stores all rows before the first is reported. A statement that runs out of memory would repeat reported rows.
+      // Stores all rows before reporting them. A retry after running out of memory could report rows twice.
       const faults = await holdRows(connection, source, Number.MAX_SAFE_INTEGER);
       for await (const chunk of faults.chunks()) {
         context.signal.throwIfAborted();

@@ -43,7 +43,7 @@ function findDifference(schema: ReplayedTable['schema'], schemaString: string): 
   }
 }
 
-/** Reports other programs' commits that neither a repair nor a later publication covers. Returns notes on the rest. */
+/** Reports commits of other programs that no run has repaired or followed. Returns notes on their other commits. */
 function compareForeign({ table, foreign, txn }: ReplayedTable, published: bigint, report: Report): string[] {
   const repaired = readApplied({ txn }).accepted ?? -1n;
   const notes: string[] = [];

@@ -35,8 +35,8 @@ export const pointerProof: Proof = {
 };
 
 /**
- * Reads the tables with the code that runs use, so that the expected text of lake.json and catalog.sql can be built.
- * Returns undefined if a log is damaged, or if another version of pricelake, whose text may differ, wrote the files.
+ * Reads the tables with the code that runs use, to compute the expected text of lake.json and catalog.sql. Returns
+ * undefined if a log is damaged, or if a pricelake version whose text may differ wrote the files.
  */
 async function readOwnStates(context: VerifyContext): Promise<TableState[] | undefined> {
   try {
@@ -70,7 +70,7 @@ async function comparePointer(context: VerifyContext, states: TableState[] | und
   reportDifferences(POINTER, isOther, report, (note) => comparePointed(context, pointer, note));
 }
 
-/** Reports that the text of a file differs, unless `compare` has reported a more specific difference. */
+/** Reports the differences that `compare` finds. If it finds none in a file that differs, reports only this fact. */
 function reportDifferences(file: string, isOther: boolean, report: Report, compare: (note: Report) => void): void {
   let isNamed = false;
   compare((finding) => {
@@ -145,7 +145,7 @@ function isCut(text: string, tables: VerifyContext['tables']): boolean {
 /** Compares the paths in the catalog with those of the data files. */
 function compareLiterals(text: string, tables: VerifyContext['tables'], report: Report): void {
   const literals = [...text.matchAll(/'((?:[^']|'')*\.parquet)'/g)].map(([, path = '']) => path.replaceAll("''", "'"));
-  // The catalog writes `*`, `?` and `[` in brackets, because DuckDB would otherwise read the path as a pattern.
+  // The catalog encloses `*`, `?` and `[` in `[]`, because DuckDB would otherwise read the path as a pattern.
   const named = new Set(literals.map((path) => path.replaceAll(/\[([*?[])\]/g, '$1')));
   for (const { table, files } of tables.values()) {
     for (const path of files.keys()) {

@@ -15,8 +15,8 @@ interface Reading {
 }
 
 /**
- * Reads one column of one row group at a time, so that memory use doesn't depend on the size of the file. A sample
- * depends on the number of the newest run, so that each verification after a run checks other row groups.
+ * Reads one column of one row group at a time, so that memory use doesn't depend on the size of the file. The newest
+ * run's number seeds the choice of a sample, so that verifications after different runs check different row groups.
  */
 export const rowProof: Proof = {
   name: 'rows',
@@ -50,7 +50,7 @@ async function planReadings(context: VerifyContext, report: Report): Promise<Rea
   return context.sample === undefined ? readings : takeSample(readings, context);
 }
 
-/** Chooses row groups at random. The number of the newest run is the seed. */
+/** Chooses row groups at random. The seed is the number of the newest run. */
 function takeSample(readings: Reading[], { sample = 0, tables }: VerifyContext): Reading[] {
   const seed = String(readApplied(tables.get('runs')).run ?? 0n);
   const all = readings.flatMap((reading) => reading.groups.map((group) => ({ reading, group })));
@@ -83,7 +83,7 @@ async function proveFile(
       }
       if (facts === undefined) continue;
       const whole = groups.length === reader.groups.length;
-      // Doesn't compare other programs' statistics, which may round bounds, for example decimals to doubles.
+      // Skips the statistics of other programs, because they may round bounds, for example decimals to doubles.
       const isOurs = file.sha256 !== undefined;
       for (const fault of isOurs ? compareStats(column, stats, facts, whole) : []) fail(fault);
       const value = file.partitionValues[column.name];

@@ -51,7 +51,7 @@ async function loadReader() {
 }
 
 /**
- * Changes how parquetjs-lite allocates int64 values. It calls the deprecated `new Buffer`, and Node inspects the stack
+ * Replaces the deprecated `new Buffer`, with which parquetjs-lite allocates int64 values. Node would inspect the stack
  * for up to ten thousand of these calls per process.
  */
 function allocateInt64(): void {

@@ -12,8 +12,8 @@ import type { Action, ReplayedTable } from './replayed-table.js';
 
 /**
  * Replays a table's log from version 0, or from the oldest checkpoint if older entries were deleted. Compares each
- * checkpoint with the replayed state. Doesn't use the code that writes logs. Returns undefined if there is no log, or
- * if the log can't be replayed, which is reported as a fault.
+ * checkpoint with the replayed state. Doesn't use the code that writes logs. Returns undefined without a log. Also
+ * returns undefined if the log can't be replayed, after reporting this as a fault.
  */
 export async function replayTable(lake: Lake, table: TableName, report: Report): Promise<ReplayedTable | undefined> {
   const folder = tablePath(lake, table, '_delta_log');
@@ -111,7 +111,7 @@ function countRows(stats: string | null | undefined): number {
   return stats == null ? 0 : ((JSON.parse(stats) as { numRecords?: number }).numRecords ?? 0);
 }
 
-/** Decodes a path. @throws Error if it leads out of the table's folder */
+/** Decodes a path. @throws Error if the path isn't a valid path within the table's folder */
 function decodePath(path: string): string {
   const decoded = decodeURIComponent(path);
   const fault = findDataPathFault(decoded);
@@ -189,8 +189,8 @@ function keepLive(live: ReplayedTable['live'], action: Action): void {
 }
 
 /**
- * Converts a value to text, so that equal values from JSON and from Parquet have equal texts. All types of numbers get
- * the same format. Omits fields that are null and objects without fields.
+ * Converts a value to text, so that equal values from JSON and from Parquet have the same text. Formats all numbers in
+ * the same way. Omits null fields and objects without fields.
  */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (key, member) => {

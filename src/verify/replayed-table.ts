@@ -24,7 +24,7 @@ export interface ReplayedTable {
   version: number;
   commits: number;
   files: Map<string, LoggedFile>;
-  /** The time at which each file was removed, in milliseconds since 1970, by path. */
+  /** Maps the path of each removed file to the time of its removal in milliseconds since 1970. */
   superseded: Map<string, number>;
   txn: Map<string, bigint>;
   /** The id of the table in Delta's log. */
@@ -34,8 +34,8 @@ export interface ReplayedTable {
   configuration: Record<string, string>;
   foreign: ForeignEntry[];
   /**
-   * The text of each action that a checkpoint must repeat. The key is the kind of action with the path of a file or the
-   * id of a `txn`.
+   * Maps the key of each action that a checkpoint must repeat to its text. The key has the kind of action, and the path
+   * of a file or the id of a `txn`.
    */
   live: Map<string, string>;
 }

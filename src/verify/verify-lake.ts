@@ -15,7 +15,7 @@ import { rowProof } from './prove-rows.js';
 import { replayTable } from './replay-log.js';
 import type { ReplayedTable } from './replayed-table.js';
 
-/** All checks, in order. Checks of bytes come first, and checks of the data's meaning last. */
+/** All checks, in order. The first checks compare bytes, and the last checks examine the meaning of the data. */
 const PROOFS: Proof[] = [
   landingProof,
   logProof,
@@ -54,8 +54,8 @@ interface VerifyOptions {
 }
 
 /**
- * Checks a whole lake, with as little of the code that writes lakes as possible. Changes nothing, and needs no lock.
- * @throws PricelakeError `unavailable` if there are findings, but a run has published in the meantime
+ * Checks a whole lake, using as little of the code that writes lakes as possible. Changes nothing, and needs no lock.
+ * @throws PricelakeError `unavailable` if there are findings, but a run published during the verification
  */
 export async function verifyLake(lake: Lake, db: Database, options: VerifyOptions, io: Io): Promise<ProofResult[]> {
   const logFindings: Finding[] = [];
@@ -91,7 +91,7 @@ async function runProof(proof: Proof, context: VerifyContext): Promise<ProofResu
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof PricelakeError && error.code === 'out_of_memory') throw error;
-    // A missing or damaged file has made this check impossible. The check `files` names this file.
+    // The check couldn't run because a file is missing or damaged. The `files` check reports that file.
     report({
       what: `couldn't be checked: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
     });
