@@ -29,7 +29,7 @@ const nameAttempt = ({ shard, attempt }: ShardEntry) => `${shard} ${attempt}`;
 
 /**
  * Removes altered entries and the entries that depend on them. Keeps intact exports, even after the first altered
- * entry. Of an altered export, keeps only the first entry, because the export is billed. Returns undefined if removed
+ * entry. Keeps only the first entry of an altered export, because the export is billed. Returns undefined if removed
  * data can't be downloaded again.
  * @param altered the indexes of the altered entries
  */

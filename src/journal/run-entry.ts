@@ -62,7 +62,7 @@ export const runEntry = z.discriminatedUnion('type', [
     /** An id before the cursor. The changes between this id and the cursor are read again. */
     overlap: int64Text.optional(),
   }),
-  /** How a process copies all items, or how it reads changed items in full, and the reason for this choice. */
+  /** The way to copy all items, or to read changed items in full, that a process has chosen, and the reason for it. */
   asked('chosen', { what: z.enum(['copy', 'hydration']), way: z.string(), reason: z.string() }),
   /** The time at which rows were first computed. Later attempts reuse this time for sites, rejects and removals. */
   note('normalize', {
