@@ -1,6 +1,5 @@
 import { type Html, html } from '../formats/html.js';
-import { toLabel } from './cells.js';
-import { nameColumn, type ShownColumn } from './table.js';
+import { labelOf, nameColumn, type ShownColumn } from './table.js';
 
 const NAME = 'hide';
 const MOST = 100;
@@ -23,8 +22,7 @@ export function renderColumnChoice(
 ): Html {
   const boxes = columns.map((column) => {
     const name = nameColumn(column);
-    const label = (typeof column === 'string' ? undefined : column.label) ?? toLabel(name);
-    return html`<label><input type="checkbox" name="${NAME}" value="${name}"${hidden.has(name) ? html` checked` : ''}> ${label}</label>\n`;
+    return html`<label><input type="checkbox" name="${NAME}" value="${name}"${hidden.has(name) ? html` checked` : ''}> ${labelOf(column)}</label>\n`;
   });
   const left = columns.filter((column) => hidden.has(nameColumn(column))).length;
   const count = left === 0 ? '' : ` (${left} left out)`;

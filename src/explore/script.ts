@@ -85,6 +85,23 @@ export const PAGE_SCRIPT = `
     filters.querySelector('button').hidden = true;
   }
 
+  // Suggest products with the typed words for the product of an analysis.
+  const product = document.querySelector('.filters input[list=products]');
+  let suggesting;
+  product?.addEventListener('input', () => {
+    clearTimeout(suggesting);
+    suggesting = setTimeout(async () => {
+      const words = product.value;
+      const answer = await fetch('/products?part=found&rows=10&q=' + encodeURIComponent(words));
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      const options = [...page.querySelectorAll('tbody th a')].map((link) => {
+        const [id] = link.getAttribute('href').replace('/products/', '').split('?');
+        return new Option(link.textContent, decodeURIComponent(id));
+      });
+      if (words === product.value) product.list.replaceChildren(...options);
+    }, 120);
+  });
+
   // Choosing a value of Since clears the dates, because dates would take precedence.
   const since = document.querySelector('#filters select[name=since]');
   since?.addEventListener('change', () => {
@@ -215,8 +232,12 @@ export const PAGE_SCRIPT = `
     const input = document.createElement('input');
     input.type = 'search';
     label.append(input);
-    table.closest('.frame').before(label);
+    const frame = table.closest('.frame');
+    frame.before(label);
     input.addEventListener('input', () => {
+      // Rows that are shown only on request are searched too.
+      const all = frame.querySelector('.all input');
+      if (all !== null) all.checked = true;
       const words = toPlain(input.value).split(' ').filter((word) => word !== '');
       for (const row of table.tBodies[0].rows) {
         const text = toPlain(row.textContent);

@@ -88,7 +88,10 @@ thead button::after { content: "\\2195"; content: "\\2195" / ""; display: inline
 [aria-sort="ascending"] button::after { content: "\\2191"; content: "\\2191" / ""; color: var(--accent); }
 [aria-sort="descending"] button::after { content: "\\2193"; content: "\\2193" / ""; color: var(--accent); }
 [hidden] { display: none !important; }
-.all { display: none; }
+.all { display: none; gap: .5rem; align-items: center; padding: .6rem 0; border-top: 1px solid var(--line); font-size: .9375rem; }
+.all input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); }
+@media screen and (min-width: 44.01rem) { .all.wide-too { display: flex; } .all span { display: none; }
+  .cards:not(.long):has(.all input:not(:checked)) tbody tr:nth-child(n + 11) { display: none; } }
 .tools { margin: -.75rem 0 1.75rem; font-size: .875rem; }
 .tools button { all: unset; cursor: pointer; color: var(--soft); text-decoration: underline; text-decoration-color: var(--faint); text-underline-offset: .15em; }
 .tools button:hover { color: var(--accent); }
@@ -181,10 +184,9 @@ small.attention { color: var(--warn); }
   .cards thead th { padding: 0 0 .35rem; text-align: left; overflow-wrap: anywhere; } .cards thead th:first-child { grid-column: 1 / -1; }
   .cards thead button, .cards thead th a { padding: .35rem 0; white-space: normal; }
   .cards tbody tr { padding: .4rem 0; border-top: 1px solid var(--line); }
-  .all { display: flex; gap: .5rem; align-items: center; padding: .6rem 0; border-top: 1px solid var(--line); font-size: .9375rem; }
-  .all input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); }
-  .cards:has(.all :not(:checked)) .rest, .cards:not(.long):has(.all :not(:checked)) tbody tr:nth-child(n + 6),
-    .cards.long:has(.all :not(:checked)) tbody tr:nth-child(n + 26) { display: none; }
+  .all { display: flex; }
+  .cards:has(.all input:not(:checked)) .rest, .cards:not(.long):has(.all input:not(:checked)) tbody tr:nth-child(n + 6),
+    .cards.long:has(.all input:not(:checked)) tbody tr:nth-child(n + 26) { display: none; }
   .cards tbody th, .cards tbody td, .cards thead th { position: static; }
   .cards tbody th, .cards tbody td { display: block; padding: 0; border: 0; text-align: left; min-width: 0; white-space: normal; }
   .cards tbody th { grid-column: 1 / -1; font-weight: 600; }
@@ -195,7 +197,7 @@ small.attention { color: var(--warn); }
   .cards td time, .cards td .whole { white-space: normal; }
   .cards:not(:has(.all :checked)) tbody bdi { display: -webkit-box; overflow: hidden; -webkit-box-orient: vertical; -webkit-line-clamp: 2; }
   .cards:not(:has(.all :checked)) td small bdi { -webkit-line-clamp: 1; word-break: break-all; }
-  .cards:has(.all :not(:checked)) tbody th small { display: none; }
+  .cards:has(.all input:not(:checked)) tbody th small { display: none; }
   .cards:has(.all :checked) thead th:not([aria-sort]) { display: none; }
   .cards:has(.all :checked) tbody tr { grid-template-columns: repeat(auto-fill, minmax(6.75rem, 1fr)); gap: .35rem .75rem; padding: .7rem 0; }
   .cards:has(.all :checked) tbody td:empty, .cards:has(.all :checked) tbody td:has(> .none:only-child) { display: none; }

@@ -29,7 +29,7 @@ export interface TableView {
    * The columns that a phone shows beside the first column until the reader asks for all; by default, the next four.
    */
   brief?: readonly string[];
-  /** True for the main table of a page, of which a phone shows more rows at first. */
+  /** True for the main table of a page, which shows more rows at first. */
   isLong?: boolean;
   /** The columns that the reader has hidden, by their names in copied tables. */
   hidden?: ReadonlySet<string>;
@@ -43,24 +43,28 @@ export interface TableView {
   empty?: Content;
 }
 
-/** The numbers of columns and rows that a phone shows until the reader asks for all. The style sheet repeats them. */
+/**
+ * The numbers of columns and rows that a phone shows until the reader asks for all, and the number of rows that a wide
+ * screen shows of a table that is not long. The style sheet repeats the numbers of rows.
+ */
 const BRIEF_COLUMNS = 4;
 const BRIEF_ROWS = 5;
 const BRIEF_LONG_ROWS = 25;
+const WIDE_ROWS = 10;
 
 /** Renders the rows of an answer as a table, with links to download them. */
 export function renderAnswer(answer: Answer, question: Question, view: TableView): Html {
   if (answer.rows.length === 0) return html`<p class="soft">${view.empty ?? 'No rows.'}</p>${renderTools(question)}`;
   return html`${renderTable(answer, view, question)}
-${view.namesEmpty === true ? nameEmpty(answer) : ''}${answer.hasMore ? (view.moreNote ?? renderMore(answer)) : ''}${renderTools(question)}`;
+${view.namesEmpty === true ? nameEmpty(answer, view) : ''}${answer.hasMore ? (view.moreNote ?? renderMore(answer)) : ''}${renderTools(question)}`;
 }
 
 const renderMore = ({ rows }: Answer): Html =>
   html`<p class="soft">The first ${formatCount(rows.length)} rows; the files have all.</p>`;
 
 /** Renders a sentence that lists the columns without a value; empty if all columns have values. */
-function nameEmpty(answer: Answer): Content {
-  const empty = answer.columns.filter(({ name }) => isEmpty(answer, name)).map(({ name }) => toLabel(name));
+function nameEmpty(answer: Answer, { columns = [] }: TableView): Content {
+  const empty = columns.filter((one) => isEmpty(answer, nameOf(one))).map(labelOf);
   return empty.length === 0 ? '' : html`<p class="soft">Without a value: ${foreign(empty.join(', '), 1000)}.</p>`;
 }
 
@@ -73,7 +77,7 @@ export function isEmpty({ columns, rows }: Answer, name: string): boolean {
 }
 
 /** Renders the rows of an answer as a table with all columns. */
-export const renderRows = (answer: Answer, caption: string): Html => renderTable(answer, { caption });
+export const renderRows = (answer: Answer, caption: string): Html => renderTable(answer, { caption, isLong: true });
 
 /** Renders a table. The cells of the first column are row headers. */
 function renderTable(answer: Answer, view: TableView, question?: Question): Html {
@@ -90,11 +94,13 @@ function renderTable(answer: Answer, view: TableView, question?: Question): Html
   // Marks a table that has all rows, because the script sorts only such tables.
   const whole = answer.hasMore ? '' : html` data-whole=""`;
   const analysis = question === undefined ? '' : html` data-analysis="${question.analysis}"`;
-  const briefRows = view.isLong === true ? BRIEF_LONG_ROWS : BRIEF_ROWS;
-  const isCut = answer.rows.length > briefRows || !shown.every(({ isBrief }) => isBrief);
-  const rows = answer.rows.length > briefRows ? `all ${answer.rows.length} rows with ` : '';
-  const all = isCut ? html`<label class="all"><input type="checkbox"> Show ${rows}all values</label>\n` : '';
-  return html`<div class="frame cards${view.isLong === true ? ' long' : ''}">
+  const isLong = view.isLong === true;
+  const many = answer.rows.length > (isLong ? BRIEF_LONG_ROWS : BRIEF_ROWS);
+  const isCut = many || !shown.every(({ isBrief }) => isBrief);
+  const kind = !isLong && answer.rows.length > WIDE_ROWS ? 'all wide-too' : 'all';
+  const what = many ? html`all ${answer.rows.length} rows<span> with all values</span>` : 'all values';
+  const all = isCut ? html`<label class="${kind}"><input type="checkbox"> Show ${what}</label>\n` : '';
+  return html`<div class="frame cards${isLong ? ' long' : ''}">
 <table role="table"${whole}${analysis}>
 <caption><span>${view.caption}</span></caption>
 <thead role="rowgroup"><tr role="row">${shown.map((drawn) => renderHead(drawn, question?.order, view))}</tr></thead>
@@ -117,6 +123,10 @@ interface Drawn extends Pick<ShownColumn, 'copied'> {
 /** Returns the name that a column has in copied tables. */
 export const nameColumn = (column: string | ShownColumn): string =>
   typeof column === 'string' ? column : (column.copied?.name ?? column.name);
+
+/** Returns the head of a column. */
+export const labelOf = (column: string | ShownColumn): string =>
+  (typeof column === 'string' ? undefined : column.label) ?? toLabel(nameOf(column));
 
 const nameOf = (one: string | ShownColumn) => (typeof one === 'string' ? one : one.name);
 const firstName = ({ columns: [first] = [] }: TableView) => (first === undefined ? undefined : nameOf(first));

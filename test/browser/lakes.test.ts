@@ -181,6 +181,20 @@ describe.each(WHOLE)('on $name', ({ open, most }) => {
     await context.close();
   });
 
+  it('a wide page shows ten rows of a table that is not its main one, and all of them on request', async () => {
+    const context = await browser.newContext(WIDE);
+    const tab = await context.newPage();
+    await tab.goto(served.url);
+    await tab.goto(served.base + (await find(/<tbody[\s\S]*?href="(\/shops\/\d+)"/u, '/shops')));
+    const rivals = tab.locator('section').filter({ has: tab.getByRole('heading', { name: 'Rivals' }) });
+    const rows = rivals.locator('tbody tr:visible');
+    expect(await rows.count()).toBe(10);
+    await rivals.getByRole('checkbox', { name: /^Show all \d+ rows$/u }).check();
+    expect(await rows.count()).toBe(await rivals.locator('tbody tr').count());
+    expect(await rows.count()).toBeGreaterThan(10);
+    await context.close();
+  });
+
   it(
     'every link leads to a page or to a file in its format',
     async () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const file = path.join(folder, 'report.html');
   const story = await tellMarket();
   story.at('19 10:00');
-  for (let n = 0; n < 20; n++) {
+  for (let n = 0; n < 34; n++) {
     const lamp = { brand: 'Lux', mpn: `L-${n}`, title: n === 7 ? 'Lámpara ÉLITE' : `Lamp ${n}` };
     story.add({ ...lamp, siteId: 11n, price: 1000 });
     story.add({ ...lamp, siteId: 22n, price: 1010 + n });
@@ -114,11 +114,19 @@ describe('the report in a browser', () => {
   it('finds rows while one types, ignoring accents', async () => {
     const { page } = await openReport();
     const rows = tableOf(page, 'products').locator('tbody tr').filter({ visible: true });
-    expect(await rows.count()).toBe(21);
+    expect(await rows.count()).toBe(35);
     await page.locator('#products .find input').fill('elite lampara');
     expect(await rows.count()).toBe(1);
     await page.locator('#products .find input').fill('');
-    expect(await rows.count()).toBe(21);
+    expect(await rows.count()).toBe(35);
+  });
+
+  it('finds rows that a phone shows only on request', async () => {
+    const { page } = await openReport(PHONE);
+    const rows = tableOf(page, 'products').locator('tbody tr').filter({ visible: true });
+    expect(await rows.count()).toBe(25);
+    await page.locator('#products .find input').fill('elite lampara');
+    expect(await rows.count()).toBe(1);
   });
 
   it('copies a table as CSV with column names, exact values, credits, and no cell that a spreadsheet would compute', async () => {

@@ -115,9 +115,7 @@ test.each([
 
 test('the table of an analysis lists the columns that it omits because no row has a value', async () => {
   const page = await explored.page('/analyses/price_index');
-  expect(page).toMatch(
-    /<p class="soft">Without a value: <bdi>Category slug, Site id, [^<]*Region, [^<]*<\/bdi>\.<\/p>/u,
-  );
+  expect(page).toMatch(/<p class="soft">Without a value: <bdi>Category, Shop, [^<]*Region, [^<]*<\/bdi>\.<\/p>/u);
   expect(page).not.toContain('data-name="category_slug"');
   expect(page).not.toContain('data-name="shop"');
   expect(page).toContain('data-name="geks_jevons"');
@@ -125,6 +123,23 @@ test('the table of an analysis lists the columns that it omits because no row ha
   expect(grouped).toContain('data-name="shop"');
   const asked = await explored.page(`/sql?sql=${encodeURIComponent('SELECT 1 AS one, NULL AS none')}`);
   expect(asked).toContain('data-name="none"');
+});
+
+test.each([
+  ['dispersion', ['Standard deviation, % of mean', 'Gap, % of the lowest']],
+  ['spread_summary', ['Many shops means', 'In at least that many shops']],
+  ['lows_highs', ['Time at a lower price, %', 'Rank, lowest first']],
+])('the columns of %s have heads in plain language', async (analysis, heads) => {
+  const page = await explored.page(`/analyses/${analysis}?hide=-`);
+  const shown = [...page.matchAll(/<th scope="col"[^>]*>(?:<a[^>]*>)?([^<]*)/gu)].map(([, head]) => head);
+  expect(shown).toEqual(expect.arrayContaining(heads));
+});
+
+test('an analysis of one product lets readers choose it by the words of its title', async () => {
+  const page = await explored.page('/analyses/offers?product=radio');
+  expect(page).toContain('<a href="/analyses/offers?product=acme-r1"><bdi>Rádio Nôtre 7</bdi></a>');
+  expect(page).not.toContain('data-analysis="offers"');
+  expect(await explored.page('/analyses/offers?product=acme-r1')).toContain('data-analysis="offers"');
 });
 
 test("a shop's price index is one bar of its middle half, beside the market", async () => {
@@ -248,7 +263,7 @@ test('an analysis has a form for its variables, its rows and its SQL', async () 
 
 test.each([
   ['assortment_gaps', 200, 'To see rows, fill in Your shop.'],
-  ['offers', 200, 'To see rows, fill in Product. The page of a product shows its id below its title.'],
+  ['offers', 200, 'To see rows, fill in Product.'],
   ['law_of_one_price', 200, '<code>pricelake query --analysis law_of_one_price --fx rates.csv'],
   ['weighted_index', 200, '<code>pricelake query --analysis weighted_index --weights weights.csv'],
   ['find_products?min_shops=many', 400, 'role="alert"'],
@@ -271,7 +286,7 @@ test('the changes of a product are words, not JSON, and a column of numbers has 
         ([, text = '']) => text.split('.')[1]?.length ?? 0,
       ),
     );
-  expect([decimals('Days'), decimals('Mean')]).toEqual([new Set([0]), new Set([2])]);
+  expect([decimals('In the last days'), decimals('Mean')]).toEqual([new Set([0]), new Set([2])]);
 });
 
 test('analyses are grouped under questions, with few settings visible and names in place of ids', async () => {

@@ -18,12 +18,41 @@ const LABELS: Readonly<Record<string, string>> = {
   site_id: 'Shop',
   own_site: 'Your shop',
   in_list: 'In my list',
+  item_id: 'Listing id',
   q: 'Words',
-  top: 'Rows at most',
-  min_shops: 'Shops at least',
-  min_products: 'Products at least',
-  min_follows: 'Times followed at least',
+  by: 'Rows by',
+  collection_day: 'Collection week has day',
+  confidence: 'Confidence, %',
   drop_pct: 'Drop in %',
+  elementary: 'Index of a unit',
+  gap_days: 'Longest absence, days',
+  grade: 'Grade at least',
+  impute: 'Fill gaps with',
+  impute_periods: 'Longest gap filled, periods',
+  lags: 'Days between prices',
+  max_price: 'Price at most',
+  methods: 'Indices',
+  min_follows: 'Times followed at least',
+  min_points: 'Points at least',
+  min_price: 'Price at least',
+  min_products: 'Products at least',
+  min_shops: 'Shops at least',
+  min_similarity: 'Similarity at least',
+  out_after: 'Went out of stock after',
+  overlap_days: 'Days of overlap',
+  pass_weeks: 'Weeks to reach prices',
+  products: 'Products at most',
+  relaunches: 'Join relaunched listings',
+  replicates: 'Number of draws',
+  return_days: 'Days to return',
+  seed: 'Seed of the draws',
+  splice: 'Link windows by',
+  step: 'Days between starts',
+  top: 'Rows at most',
+  weights_period: 'Period of the weights',
+  window_periods: 'Periods in a window',
+  with_first: 'Count the first day',
+  with_suspects: 'Include suspect prices',
 };
 
 /** Display names, keyed by value. */
@@ -119,6 +148,12 @@ function renderVariable(variable: Variable, value: string, choices: readonly Cho
   const label = labelVariable(variable);
   if (choices !== undefined) {
     return renderChoice(name, label, [{ value: '', label: unset }, ...choices], value);
+  }
+  if (name === 'product') {
+    // The script fills the list with products whose titles have the typed words.
+    return html`<label>${label} <input name="product" value="${value}" list="products" placeholder="Title, GTIN or id" autocomplete="off" spellcheck="false"></label>
+<datalist id="products"></datalist>
+`;
   }
   return renderField(name, label, value, variable.default ?? (kind === 'choices' ? describeType(variable) : ''));
 }

@@ -9,6 +9,7 @@ import { findTitle } from '../analysis-groups.js';
 import { isNumeric, showCell, toLabel } from '../cells.js';
 import { showChangedValues } from '../changed-values.js';
 import { chartAnswer, hasChart } from '../charts/chart-answer.js';
+import { labelColumn } from '../column-labels.js';
 import { describeCommand } from '../command.js';
 import { foreign } from '../format.js';
 import { readHidden, renderColumnChoice } from '../hidden-columns.js';
@@ -16,10 +17,12 @@ import { changeAddress, type Page, type PageRequest, readOffset, readOrder } fro
 import { type Answer, listVariables, type Question, showSql } from '../question.js';
 import { isRefusedByDuckDb } from '../refusal.js';
 import { isEmpty, renderAnswer, renderPager, type ShownColumn, type TableView } from '../table.js';
+import { readAll } from '../values.js';
 import { askForNames, type KnownNames, labelVariable, renderForm } from './analysis-form.js';
 
 const ROWS = 50;
 const MOST_DRAWN = 5_000;
+const SUGGESTED = 10;
 
 /** Reads the variables of an analysis from the address. */
 export function readSet(analysis: string, search: URLSearchParams): Question['set'] {
@@ -92,7 +95,9 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
     checkValues();
     const answer = await ask(question);
     if (answer.rows.length === 0 && isWaiting()) return askForValues();
-    const found = chooseColumns(answer, names);
+    const suggested = answer.rows.length === 0 && (set.product ?? '') !== '' ? await suggestProducts() : '';
+    if (suggested !== '') return suggested;
+    const found = chooseColumns(analysis, answer, names);
     columns = found.columns;
     isUsual = found.usual.length > 0;
     hidden = readHidden(search, found.usual);
@@ -104,6 +109,7 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
         columns.filter((column) => !hidden.has(column.name)),
       ),
       hidden,
+      isLong: true,
       namesEmpty: true,
       moreNote: '', // the pager links to the other rows
       sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
@@ -118,10 +124,16 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
   function askForValues(): Content {
     const missing = variables.filter(({ name, isRequired }) => isRequired && set[name] === '');
     const labels = missing.map((one) => labelVariable(one)).join(' and ');
-    const where = missing.some(({ name }) => name === 'product')
-      ? ' The page of a product shows its id below its title.'
-      : '';
-    return html`<p>To see rows, fill in ${labels}.${where}</p>`;
+    return html`<p>To see rows, fill in ${labels}.</p>`;
+  }
+
+  /** Lists products that have the words typed as the product. Empty if the text is the id of a product. */
+  async function suggestProducts(): Promise<Content> {
+    const found = readAll(await ask({ analysis: 'find_products', set: { q: set.product ?? '' }, limit: SUGGESTED }));
+    const products = new Map(found.map((read) => [String(read('product_id')), String(read('title'))]));
+    if (products.size === 0 || products.has(set.product ?? '')) return '';
+    return html`<p>Choose one of the products with these words:</p>
+<ul class="plain">${[...products].map(([product, name]) => html`<li><a href="${address({ product })}">${foreign(name, 160)}</a> <small>${foreign(product, 80)}</small></li>\n`)}</ul>`;
   }
 
   /** Checks the given values, and ignores missing ones. @throws PricelakeError `query` if a value is invalid */
@@ -181,31 +193,6 @@ function describeShared(answer: Answer): Content {
 /** Columns that identify a row for readers, in order of preference. */
 const HEADS = ['title', 'shop', 'category_name', 'category_slug', 'product_id'];
 
-/** Labels of columns whose names are abbreviations. */
-const LABELS: Readonly<Record<string, string>> = {
-  geks_jevons: 'GEKS-Jevons',
-  tpd: 'Time-product dummy',
-  category_name: 'Category',
-  min: 'Lowest',
-  max: 'Highest',
-  trusted_min: 'Trusted lowest',
-  trusted_max: 'Trusted highest',
-  trusted_dearest_shop: 'Trusted most expensive shop',
-  dearest_shop: 'Most expensive shop',
-  p25: 'Lower quartile',
-  p75: 'Upper quartile',
-  p90_pct: '90th percentile, %',
-  stddev: 'Standard deviation',
-  std_error: 'Standard error',
-  cv_pct: 'Deviation %',
-  voi_pct: 'Value of information %',
-  grade_a: 'Grade A',
-  grade_b: 'Grade B',
-  grade_c: 'Grade C',
-  url: 'Page',
-  new_url: 'Page',
-};
-
 /** Columns with details of spreads. They come after the columns with the trusted figures. */
 const DETAILS = new Set(['offers', 'p25', 'p75', 'mean', 'stddev', 'spread', 'trusted_spread', 'grade_reason']);
 
@@ -240,7 +227,11 @@ function choosePhoneColumns(answer: Answer, [, ...columns]: readonly ShownColumn
  * repeat another column in a longer or less trusted form come last. `usual` has the columns that don't fit a wide
  * screen.
  */
-function chooseColumns(answer: Answer, names: KnownNames): { columns: ShownColumn[]; usual: string[] } {
+function chooseColumns(
+  analysis: string,
+  answer: Answer,
+  names: KnownNames,
+): { columns: ShownColumn[]; usual: string[] } {
   const all = answer.columns.map(({ name }) => name);
   const has = (name: string) => all.includes(name);
   const isNamed = (name: string) =>
@@ -261,7 +252,7 @@ function chooseColumns(answer: Answer, names: KnownNames): { columns: ShownColum
     .sort((a, b) => rank(a) - rank(b) || Number(isSecond(a)) - Number(isSecond(b)))
     .map((name): ShownColumn => {
       if (name.endsWith('site_id')) {
-        const label = toLabel(name.replace(/site_id$/u, 'shop'));
+        const label = labelColumn(analysis, name.replace(/site_id$/u, 'shop'));
         return {
           name,
           label,
@@ -276,8 +267,8 @@ function chooseColumns(answer: Answer, names: KnownNames): { columns: ShownColum
         };
       }
       if (name === 'changes' && isText(name))
-        return { name, show: (value) => showChangedValues(String(value ?? '{}')) };
-      return name in LABELS ? { name, label: LABELS[name] as string } : { name };
+        return { name, label: toLabel(name), show: (value) => showChangedValues(String(value ?? '{}')) };
+      return { name, label: labelColumn(analysis, name) };
     });
   const filled = columns.filter(({ name }) => !isEmpty(answer, name));
   return { columns, usual: filled.slice(MOST_SHOWN).map(({ name }) => name) };

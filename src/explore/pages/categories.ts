@@ -76,6 +76,7 @@ ${renderAnswer(answer, spreads, {
     ),
     { name: 'widest', label: 'Widest, %' },
   ],
+  isLong: true,
   sortAddress: (by, isDescending) =>
     changeAddress('/categories', search, { sort: by, order: isDescending ? 'desc' : '' }),
   empty: 'No product with a category is sold by two shops.',

@@ -17,6 +17,9 @@ export const KINDS = {
   gone: 'Gone',
 } as const;
 
+/** The kinds whose rows are shown at once. The rows of other kinds are collapsed. */
+const OPEN_KINDS: readonly string[] = ['fall', 'rise'];
+
 /** The kinds of moves that compared_listings.sql returns. They are some of `KINDS`. */
 const COMPARED_KINDS: readonly string[] = ['fall', 'rise', 'new', 'gone'];
 
@@ -86,10 +89,10 @@ export function renderMoves(
       const columns = MOVES.filter((one) => one !== 'kind').toSpliced(1, 0, spark);
       const own = { ...question, set: { ...question.set, kind } };
       const caption = `The largest of ${formatCount(totals.get(kind) ?? 0n)}, products of several shops first`;
-      return renderSection(
-        name,
-        renderAnswer({ ...answer, rows }, own, { caption, columns, line: 'shop', brief: MOVED }),
-      );
+      const table = renderAnswer({ ...answer, rows }, own, { caption, columns, line: 'shop', brief: MOVED });
+      return OPEN_KINDS.includes(kind)
+        ? renderSection(name, table)
+        : html`<details><summary>${name}</summary>${table}</details>\n`;
     });
   const kinds = Object.entries(KINDS).filter(
     ([kind]) => question.analysis === 'movers' || COMPARED_KINDS.includes(kind),

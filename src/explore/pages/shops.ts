@@ -97,6 +97,7 @@ ${renderAnswer(answer, positions, {
   caption: 'Shops that share products with other shops',
   columns: ['shop', 'host', ...listPositions(answer)],
   brief: ['products', 'cheapest', 'win_pct', 'price_index'],
+  isLong: true,
   sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
   moreNote: '', // the pager links to the other rows
   empty: 'No shops share a product.',
