@@ -7,8 +7,8 @@ import { bindQuery, readAnalysis, type Source } from '../sql/model.js';
 import { quoteIdentifier } from '../sql/quote.js';
 
 /**
- * Lists the queries in pipelines/analysis that can run alone. Each of the other queries is a part of the query that its
- * first line names.
+ * Lists the queries in pipelines/analysis that can run alone. The first line of any other query names the query of
+ * which it is a part.
  */
 export function listAnalyses(): string[] {
   return readdirSync(packagePath('pipelines/analysis'))
@@ -40,7 +40,7 @@ export function isExplored(name: string): boolean {
 export async function setVariables(db: Database, variables: Record<string, DuckDBValue>): Promise<void> {
   for (const [name, value] of Object.entries(variables)) {
     const variable = quoteIdentifier(name);
-    // Setting a variable to DuckDB's untyped NULL would give it a type that text and list functions reject.
+    // An untyped NULL would give the variable a type that text and list functions reject.
     if (value === null) await db.run(`RESET VARIABLE ${variable}`);
     else await db.run(`SET VARIABLE ${variable} = $1`, [value]);
   }
@@ -51,7 +51,7 @@ export async function createSpellsView(db: Database): Promise<void> {
   await db.run(`CREATE OR REPLACE VIEW price_spells AS ${readAnalysis('price_spells')}`);
 }
 
-/** Returns the newest service time in the rows of history and items, or undefined if the lake is empty. */
+/** Returns the latest time of the service in history and items, or undefined if the lake is empty. */
 export async function findNewestTime(
   graph: RelationGraph,
   { history, items }: { history: Source; items: Source },

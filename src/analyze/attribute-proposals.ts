@@ -12,7 +12,7 @@ const proposalRow = z.object({
   coverage_pct: z.number(),
 });
 
-/** An attribute that seems to have a known meaning but isn't mapped (pipelines/analysis/attribute_proposals.sql). */
+/** An attribute that probably has this meaning, but isn't mapped (pipelines/analysis/attribute_proposals.sql). */
 export type AttributeProposal = z.infer<typeof proposalRow>;
 
 const OPTIONS = {
@@ -27,7 +27,7 @@ const OPTIONS = {
 /** The maximum number of names to propose for a meaning. Names that occur on the most items are proposed first. */
 const MOST_NAMES = 5;
 
-/** Proposes attributes to map. If `isAnew` is true, proposes a complete mapping, as if the lake had no mapping yet. */
+/** Proposes attributes to map. If `isAnew` is true, ignores the lake's present mapping, and proposes a complete one. */
 export async function proposeAttributes(db: Database, { isAnew = false } = {}): Promise<AttributeProposal[]> {
   const offer_rules = isAnew ? sql`${itself('offer_rules')} WHERE rule <> 'attribute'` : itself('offer_rules');
   const { text } = bindQuery(readAnalysis('attribute_proposals'), { items: itself('items'), offer_rules });

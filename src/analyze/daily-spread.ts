@@ -4,7 +4,7 @@ import { quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, type Sql, sql, writeTyped } from '../sql/sql.js';
 
-/** A range of UTC days such as `2026-11-20`, including both ends. */
+/** A range of UTC days such as `2026-11-20`. It includes both days. */
 export interface DayRange {
   first: string;
   last: string;
@@ -19,7 +19,7 @@ export interface DailySources {
 /** The number of prices to process at a time, so that a part needs less than 200 MB of memory. */
 const PART_RUNS = 300_000n;
 
-/** Selects the prices of offers on these days. An offer's prices depend only on the item and history of that offer. */
+/** Selects the prices of offers on these days. The prices of an offer don't depend on other offers. */
 function selectOfferPrices({ items, history }: Omit<DailySources, 'sites'>, days: DayRange): Sql {
   return bindQuery(readAnalysis('offer_prices'), { items, history }, writeDays(days));
 }

@@ -8,8 +8,8 @@ export interface DerivedTable {
   reads: readonly TableName[];
   by: ReturnType<typeof describeDerived>['by'];
   /**
-   * A query that returns the columns of `schemas/<table>.yaml` in the order and with the types of that file. It reads
-   * `run_id` from a variable.
+   * A query that returns the columns of `schemas/<table>.yaml`, in the same order and with the same types. The query
+   * reads `run_id` from a variable.
    */
   query: string;
   /** A hash of the query's text and of the macros, to detect changes. */
@@ -40,7 +40,7 @@ export function selectDerived(
   return bindQuery(query, Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId) });
 }
 
-/** Truncates the hash to 48 bits, which any reader of the log can represent exactly. */
+/** Truncates the hash to 48 bits, because any program that reads the log can represent such a number exactly. */
 function hashQuery(query: string): bigint {
   const digest = createHash('sha256').update(readModel('macros')).update(query).digest();
   return BigInt(digest.readUIntBE(0, 6));

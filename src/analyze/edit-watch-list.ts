@@ -12,7 +12,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 /**
  * Replaces line `line` of a price list (CSV, as loadWatchList reads it), or appends a line if `line` is undefined. The
  * header is line 1, and empty lines don't count. Leaves the other lines unchanged, but adds an empty field to them for
- * each added column. Returns the new text, and the line before and after the edit.
+ * each added column. Returns the new text, the replaced line and the new line.
  */
 export function editWatchList(
   text: string,
@@ -43,7 +43,7 @@ export function editWatchList(
       (['price', 'lowest', 'highest'] as const).map((name) => [name, given[name].replace('.', sign)]),
     ),
   };
-  // Keeps the product of an existing line as the user wrote it.
+  // In an existing line, leaves the product as the user wrote it.
   const kept = place === undefined ? [] : ['product'];
   const after = all
     .map((name, k) =>

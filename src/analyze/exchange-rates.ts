@@ -8,7 +8,7 @@ import { loadUserTable } from './user-table.js';
 
 /**
  * Loads the user's exchange rates as the `rates` table (date, currency, rate). A rate is the amount of `currency` for
- * one unit of the base currency, from its date until the next rate.
+ * one unit of the base currency. The rate applies from its date until the date of the next rate.
  * @throws PricelakeError `config` with the file and line of the first invalid rate
  */
 export function loadRates(db: Database, file: string): Promise<void> {
@@ -54,8 +54,8 @@ export async function convertSpreads(db: Database, conversion: Conversion): Prom
     product_prices: itself('converted_product_prices'),
     shop_currencies: sql`${itself('shop_currencies')} WHERE false`,
     sources: itself('sources'),
-    // Skips attributes that are amounts, because an amount without a currency is in the shop's currency, not in the
-    // base currency.
+    // Ignores attributes that contain amounts. An amount without a currency is in the shop's currency, but would count
+    // as an amount in the base currency.
     offer_rules: sql`${itself('offer_rules')} WHERE rule <> 'attribute' OR meaning NOT IN ('shipping cost', 'regular price')`,
   });
   await make('price_spread', { offers: itself('converted_offers'), sites: itself('sites') });

@@ -6,7 +6,7 @@ import { quoteLiteral } from '../sql/quote.js';
 import type { TableName } from '../tables/table.js';
 import type { Variable } from './variables.js';
 
-/** The number of names that DuckDB selects by similarity, and from which a suggestion is chosen. */
+/** The number of similar names that DuckDB selects. One of these names is suggested. */
 const CANDIDATES = 20;
 
 interface Lookup {
@@ -28,9 +28,7 @@ const LOOKUPS = {
 
 export type KnownKind = keyof typeof LOOKUPS;
 
-/**
- * Removes leading zeros from a GTIN, which identifies the same product with or without them (API §4, /products/{id}).
- */
+/** Removes leading zeros from a GTIN. They don't change which product it identifies (API §4, /products/{id}). */
 export function toProductId(given: string): string {
   return /^\d+$/u.test(given) ? given.replace(/^0+(?=\d)/u, '') : given;
 }
@@ -88,8 +86,8 @@ export async function requireCategory(
 }
 
 /**
- * Requires that the values of variables are in the lake. Returns them in the form that analyses compare with, such as a
- * GTIN without leading zeros.
+ * Requires that the values of variables are in the lake. Returns the values in the form in which the lake contains
+ * them, such as a GTIN without leading zeros.
  * @throws PricelakeError `usage` for a value that isn't in the lake
  */
 export async function resolveKnown(

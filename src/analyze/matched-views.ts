@@ -8,9 +8,9 @@ import { toProductId } from './known-values.js';
 const REMADE = ['products', 'product_prices', 'offers', 'price_spread'] as const satisfies DerivedTableName[];
 
 /**
- * Replaces the views of items, products, product prices, offers and spreads with views in which the `product_id` of a
- * matched product is its `match_id` in the `matches` table. Offers of matched products are evaluated and compared
- * together. The rows of other products don't change.
+ * Replaces the views of items, products, product prices, offers and spreads. In the new views, the `product_id` of a
+ * matched product is its `match_id` in the `matches` table, so the offers of matched products are compared with each
+ * other. The rows of other products don't change.
  */
 export async function keyByMatch(db: Database): Promise<void> {
   for (const table of ['items', ...REMADE]) await db.run(`ALTER VIEW ${table} RENAME TO ${table}_by_product`);

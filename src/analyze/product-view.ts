@@ -5,7 +5,7 @@ import { itself, sql } from '../sql/sql.js';
 import { setVariables } from './analysis.js';
 import { toDate } from './spread-selection.js';
 
-/** One day of a product in one currency. Prices are numbers, because they are drawn in a chart. */
+/** One day of a product in one currency. Prices are numbers, which are exact enough for a chart. */
 export interface ProductDay {
   day: string;
   min: number;

@@ -3,7 +3,7 @@ import type { Database } from '../sql/connection.js';
 import { setVariables } from './analysis.js';
 import { requireCategory, requireKnownValue, toProductId } from './known-values.js';
 
-/** Grades of trust in a spread, best first (docs/concepts/spreads.md). */
+/** Grades that show how reliable a spread is, best first (docs/concepts/spreads.md). */
 export const GRADES = ['A', 'B', 'C'] as const;
 export type Grade = (typeof GRADES)[number];
 

@@ -47,7 +47,7 @@ export async function readUserLines(
   db: Statements,
   { file, rows, columns, optional = [], hint, lines, delimiter = ',', isAnyCase = false }: UserLines,
 ): Promise<void> {
-  // Ignores a failure to open the file, because DuckDB reports it next.
+  // Ignores a failure to open the file, because the next statement reports this failure.
   await requireUtf8(file).catch((error: unknown) => {
     if (error instanceof PricelakeError) throw error;
   });
@@ -73,9 +73,7 @@ export async function readUserLines(
 
 const [RETURN, NEWLINE, QUOTE] = [0x0d, 0x0a, 0x22];
 
-/**
- * Describes the first line whose line ending differs from the first line's, because DuckDB's error has no line number.
- */
+/** Describes the first line that ends in another way than line 1 does. DuckDB's error has no line number. */
 async function findLineEndFault(file: string): Promise<string | undefined> {
   let [line, isQuoted, last] = [1, false, 0];
   let hasReturns: boolean | undefined;

@@ -16,8 +16,8 @@ export interface Variable {
   name: string;
   kind: Kind | 'choice' | 'choices';
   /**
-   * The allowed values of a choice. For `choices`, the allowed parts of a value, which the user joins with "and" or
-   * commas.
+   * The allowed values of a choice. A value of `choices` consists of several of these values, which the user joins with
+   * "and" or commas.
    */
   choices: readonly string[];
   from?: number;
@@ -191,7 +191,7 @@ function refuseName(subject: string, name: string, variables: readonly Pick<Vari
 }
 
 /**
- * Requires that SQL without declarations reads each variable that the user set.
+ * Requires that SQL reads each variable that the user set. This SQL doesn't declare its variables.
  * @throws PricelakeError `usage` if the SQL doesn't read a variable
  */
 export function requireRead(subject: string, sql: string, set: Readonly<Record<string, string>>): void {

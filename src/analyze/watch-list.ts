@@ -12,8 +12,8 @@ const HINT =
   'A price list is CSV with a header: product,price and optionally currency,lowest,highest; for example 4006381333931,12.99,EUR,9.99,14.99.';
 
 /**
- * Queries that `createFound` saves as tables, so that DuckDB plans each only once. For a short list, planning takes
- * most of the time.
+ * The queries that `createFound` saves as tables, so that DuckDB plans each query only once. For a short list, planning
+ * takes most of the time.
  */
 const PREPARED = new Set(['watch_priced']);
 
@@ -46,8 +46,8 @@ export async function createWatched(db: Statements, options: WatchOptions): Prom
 }
 
 /**
- * Creates the `watched` table from `watch_list`. Reads price spells (periods with one price) from `price_spells` if
- * `hasSpells` is true. Otherwise computes them, because that view may be slow.
+ * Creates the `watched` table from `watch_list`. If `hasSpells` is true, reads price spells (periods with one price)
+ * from the `price_spells` view. Otherwise, computes the spells itself, because the view may be slow.
  */
 export async function compareWatchList(
   db: Statements,
@@ -85,7 +85,7 @@ export async function createCompliance(db: Statements, options: WatchListOptions
   await db.run(`CREATE OR REPLACE TABLE compliance AS ${text}`);
 }
 
-/** A rule for suggested prices: the market price to undercut, and by how much, as a percentage such as `2.5`. */
+/** A rule for suggested prices: the market price to undercut, and the difference as a percentage such as `2.5`. */
 export interface SuggestRule {
   by: 'cheapest' | 'second' | 'median';
   minus: string;
@@ -104,8 +104,8 @@ export async function createSuggested(db: Statements, options: WatchListOptions,
 }
 
 /**
- * Creates the `found` and `alarms` tables. Returns their variables, and the relations from which they were computed.
- * These contain only products on the list, because a lake may be large.
+ * Creates the `found` and `alarms` tables. Returns the values of their queries' variables, and the relations that the
+ * queries read. The relations contain only products on the list, because a lake may be large.
  */
 async function createFound(db: Statements, options: WatchListOptions, hasSpells = false) {
   const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
@@ -130,7 +130,7 @@ async function createFound(db: Statements, options: WatchListOptions, hasSpells 
 
 /**
  * Creates the `watch_list` table. If a GTIN is invalid, product_id is null and `reason` describes the problem.
- * @param copy a path to which the list is copied first, for a DuckDB that may not read the original
+ * @param copy a path to which the list is copied first, if DuckDB may not read the original
  * @throws PricelakeError `usage` if the list can't be read, or `config`, with the first invalid line
  */
 export async function loadWatchList(
@@ -195,7 +195,7 @@ function writePlain(text: string, sign: '.' | ','): string {
 
 /**
  * Determines whether a semicolon-delimited file uses a decimal point or a decimal comma. A price is unambiguous if, for
- * example, it contains both characters, repeats one of them, or doesn't have exactly three digits after the last one.
+ * example, it contains both characters, contains one of them twice, or doesn't end with exactly three decimals.
  * @throws PricelakeError `config` with the line of an ambiguous price, or of a price that contradicts an earlier one
  */
 async function findDecimalSign(db: Statements, file: string): Promise<'.' | ','> {

@@ -2,7 +2,7 @@ import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
 import { loadUserTable } from './user-table.js';
 
-/** The columns of a weights file that show what the weights apply to. One of them becomes the variable `by`. */
+/** The columns that can identify what is weighted in a weights file. The used column becomes the variable `by`. */
 export const WEIGHT_UNITS = ['category', 'shop', 'product', 'brand', 'item', 'region', 'dataset'] as const;
 export type WeightUnit = (typeof WEIGHT_UNITS)[number];
 
@@ -40,9 +40,9 @@ export async function loadWeights(db: Database, file: string): Promise<WeightUni
 }
 
 /**
- * Loads the user's tree as the `tree` table (child, parent), which groups the weighted units and the nodes above them.
+ * Loads the user's tree as the `tree` table (child, parent). The tree groups the weighted units, and groups of units.
  * @throws PricelakeError `config` with the file and line of the first invalid node, such as one with two parents or in
- *   a cycle
+ * a cycle
  */
 export async function loadTree(db: Database, file: string | undefined): Promise<void> {
   if (file === undefined) {

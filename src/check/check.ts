@@ -24,14 +24,14 @@ export interface Check {
   next: string;
   parameters: CheckParameter[];
   /**
-   * The rows of items that determine whether a row is a violation: for `row`, only the row itself; for a list of
-   * columns, the rows with the same values in these columns; if undefined, all rows. Only checks that come with
-   * pricelake have a scope.
+   * Selects the rows of items that decide whether a row is a violation. With `row`, this is only the row itself. With a
+   * list of columns, these are all rows with equal values in the columns. If undefined, these are all rows. Only checks
+   * that come with pricelake have a scope.
    */
   scope: 'row' | readonly string[] | undefined;
   /**
-   * A column of items. In a run, the check reads only rows of items and history whose value in this column also occurs
-   * in rows that the run changes. With `run_id`, it reads only rows that the run writes, in any table.
+   * A column of items. During a run, the check reads only rows of items and history whose value in this column occurs
+   * in a row that the run changes. With `run_id`, the check reads only rows that the run writes, in any table.
    */
   withinRun: string | undefined;
   sql: string;
@@ -45,7 +45,7 @@ export interface CheckSettings {
   };
 }
 
-/** Describes why a value doesn't have a parameter's type; undefined if it has this type. */
+/** Describes why a value isn't valid for a parameter of this type; undefined if it is valid. */
 export function explainMisfit(value: ParameterValue, type: ParameterType): string | undefined {
   const given = typeof value === 'string' ? 'text' : 'a number';
   if (type === 'VARCHAR') return typeof value === 'string' ? undefined : `must be text, not ${given}`;
@@ -56,9 +56,9 @@ export function explainMisfit(value: ParameterValue, type: ParameterType): strin
 const COMMENT_LINE = /^\s*--.*$/gmu;
 
 /**
- * Returns the tables whose names occur in a check's SQL. The result may include a table whose name is only used for a
- * column, but includes every table that the SQL reads. DuckDB's `getTableNames` isn't used, because it returns no
- * tables for SQL with `USING` or parameters.
+ * Returns the tables whose names occur in a check's SQL. These include every table that the SQL reads, and perhaps a
+ * table with the name of a column. DuckDB's `getTableNames` isn't used, because it returns no tables for SQL with
+ * `USING` or parameters.
  */
 export function findReadTables(sql: string): TableName[] {
   const words = new Set(sql.replace(COMMENT_LINE, '').toLowerCase().match(/\w+/gu) ?? []);
@@ -69,8 +69,8 @@ export function findReadTables(sql: string): TableName[] {
 const NOT_ITS_OWN = /^(Out of Memory|IO|INTERRUPT|INTERNAL|FATAL|HTTP|Permission) Error/u;
 
 /**
- * True for an error about a file that the SQL names. Such a file belongs to the user, because the lake's files are only
- * read through views.
+ * True for an error about a file that the SQL names. Such a file belongs to the user, because checks read the lake's
+ * files only through views.
  */
 const isOwnFile = (text: string, sql: string) =>
   text.startsWith('IO Error') && [...text.matchAll(/"([^"]+)"/gu)].some(([, name = '']) => sql.includes(name));
@@ -79,7 +79,7 @@ const isOwnFile = (text: string, sql: string) =>
 export function explainCheckError({ file, sql }: Pick<Check, 'file' | 'sql'>, cause: unknown): unknown {
   const text = cause instanceof Error ? cause.message.replace('Failed to extract statements: ', '') : '';
   if (cause instanceof PricelakeError) return cause;
-  // DuckDB's bindings report only this if the text contains no statement.
+  // If the text contains no statement, the error of DuckDB's bindings has only this message.
   if (text === 'Error in native callback')
     return new PricelakeError('config', `${file}: the file contains no SQL`, {}, { cause });
   if (!/^[A-Z][\w ]* Error: /u.test(text)) return cause;

@@ -34,13 +34,13 @@ export interface CheckedTables {
   runId: string | undefined;
 }
 
-/** The items that a run changed, as they were before it and as they are after it. */
+/** The items that a run changed, with their rows before and after the run. */
 export interface ChangedItems {
   before: Relation;
   after: Relation;
 }
 
-/** Reads the session's own views, which have the names of the tables. */
+/** Lets a check read the session's own views, whose names are the tables' names. */
 export const NAMED_TABLES: CheckedTables = { tables: {}, runId: undefined };
 
 /**
@@ -57,8 +57,8 @@ export async function countRows(
   const rows = bindCheck(check.sql, checked);
   await graph.ready(rows);
   const startedAt = performance.now();
-  // The check's SQL starts on the first line, so that the line number in an error is that of the file. The alias is
-  // unlikely to be the name of a column.
+  // Keeps the check's SQL on the first line, so that line numbers in errors match the check's file. A column is
+  // unlikely to have the same name as the alias.
   const text = `SELECT count(*), min("a violating row", ${keep}) FROM (${rows.text}) AS "a violating row"`;
   try {
     const { bound: given, types } = bindParameters(check, values);
@@ -92,7 +92,7 @@ export function bindCheck(text: string, { tables, runId }: CheckedTables): Sql {
   return bindQuery(cutSemicolon(text), Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId ?? null) });
 }
 
-/** Matches literals, quoted names and comments as a whole, so that a semicolon matches only outside them. */
+/** Matches whole literals, quoted names and comments, so that semicolons inside them aren't matched alone. */
 const LEXEMES = /\b[eE]'(?:\\.|[^'\\])*'|'[^']*'|"[^"]*"|--[^\n]*|\/\*.*?\*\/|\$\$.*?\$\$|;/gsu;
 
 /** Replaces semicolons that end a statement with spaces, so that the statement can be used as a subquery. */

@@ -11,7 +11,7 @@ import { type ChangedItems, type CheckedTables, countRows, SAMPLE_ROWS, type Vio
 import type { ConfiguredCheck } from './settings.js';
 
 const keptSchema = z.strictObject({
-  /** For each table that the checks read, a hash of its files' names. Names suffice, because files never change. */
+  /** For each table that the checks read, a hash of its file names. A file never changes, so its name is enough. */
   tables: z.partialRecord(z.enum(TABLE_NAMES), z.string()),
   /** For each check, a hash of its SQL and parameters, the parameters themselves, and its result. */
   checks: z.record(
@@ -26,25 +26,25 @@ const keptSchema = z.strictObject({
 });
 type Kept = z.infer<typeof keptSchema>;
 
-/** Returns the names of a table's files in any order; undefined if they are unknown. */
+/** Returns the names of a table's files in any order; undefined if the names aren't known. */
 export type ListFiles = (table: TableName) => Iterable<string> | undefined;
 
-/** The maximum number of earlier violations to list. If there are more, the saved sample is dropped. */
+/** The maximum number of earlier violating rows to read. If there are more, the saved sample is dropped. */
 const MOST_ROWS = 10_000;
 
 const NONE: Violations = { violations: 0n, rows: [], seconds: 0 };
 
 /**
- * The numbers of violations among all items, saved after each run for checks with a scope. The next run subtracts the
- * violations that its changed items had before the run, and adds those that they have after it. If a saved number can't
- * be used, the check reads all rows.
+ * The numbers of violations among all items, saved after each run for checks with a scope. From a saved number, the
+ * next run subtracts the violations that its changed items had before the run, and adds their violations after the run.
+ * If a saved number can't be used, the check reads all rows.
  */
 export class KeptCounts {
   readonly #last: Kept['checks'];
   readonly #next: Kept['checks'] = {};
   readonly #tables = new Set<TableName>();
 
-  /** @param text the result of `write`; ignored if it is damaged or a table's files have changed since */
+  /** @param text the result of `write`; ignored if it is damaged, or a table's files have changed since then */
   constructor(text: string | undefined, listFiles: ListFiles) {
     this.#last = readKept(text, listFiles);
   }
@@ -94,7 +94,7 @@ export class KeptCounts {
         return addCounts(last, had, await countOver(after, SAMPLE_ROWS));
       };
       for (const each of ofScope) {
-        // A check that can't run here is omitted. It then reads all rows, and reports the reason.
+        // Omits a check that fails here. The check then reads all rows, and reports the error.
         const counted = await count(each).catch(() => undefined);
         if (counted !== undefined) found.set(each.one.check.name, counted);
       }
@@ -114,7 +114,7 @@ function addCounts(last: Kept['checks'][string], before: Violations, after: Viol
   return isSound ? { violations, rows, seconds: before.seconds + after.seconds } : undefined;
 }
 
-/** Returns the saved numbers of checks that haven't changed since. Returns none if a table's files have changed. */
+/** Returns the saved numbers of unchanged checks. Returns an empty list if a table's files have changed. */
 export function readKeptCounts(text: string | undefined, checks: readonly Check[], listFiles: ListFiles) {
   const last = readKept(text, listFiles);
   return checks.flatMap((check) => {
@@ -140,9 +140,8 @@ function hashFiles(names: Iterable<string> | undefined): string {
 }
 
 /**
- * Returns queries for the rows in a check's scope, as they were before the run and as they are after it. The check
- * reads these rows in place of `items`. They aren't stored in tables, so that a check reads only the columns that it
- * needs.
+ * Returns two queries for the rows in a check's scope: before the run and after it. The check reads these rows in place
+ * of `items`. The rows aren't stored in tables, so that a check reads only the columns that it needs.
  */
 async function selectScope(
   graph: RelationGraph,
@@ -158,7 +157,7 @@ async function selectScope(
   return [sql`SELECT * FROM (${now}) ANTI JOIN ${after} USING (item_id) UNION ALL FROM ${before}`, now];
 }
 
-/** Adds a condition on the websites, because DuckDB can't use a join to skip files by their statistics. */
+/** Adds a condition on the websites. DuckDB can skip files by this condition, but not by the join alone. */
 async function restrictSites(graph: RelationGraph, keys: Relation, scope: readonly string[]): Promise<Sql> {
   if (!scope.includes('site_id')) return sql``;
   const rows = await graph.rows(sql`SELECT DISTINCT site_id FROM ${keys} WHERE site_id IS NOT NULL`);

@@ -52,8 +52,8 @@ async function listFiles(directory: string): Promise<string[]> {
 }
 
 /**
- * Throws if a check isn't a single SELECT that fits the tables in schemas/. This needs no lake, so it happens before
- * the run. At its end, when checks run, a complete copy may already have been paid for.
+ * Throws if a check isn't a single SELECT that fits the tables in schemas/. Runs before a sync, because the checks
+ * themselves run at its end, when a complete copy may have been paid for.
  * @throws PricelakeError `config` with file and line
  */
 async function bindChecks(checks: readonly Check[]): Promise<void> {

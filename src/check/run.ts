@@ -10,24 +10,24 @@ import { type ConfiguredCheck, configureChecks } from './settings.js';
 
 /** Counts the violations of some checks without reading all rows. */
 export interface CheckCounts {
-  /** True if `count` may return the number for this check. All other checks run in parallel with `count`. */
+  /** True if `count` can count this check's violations. All other checks run in parallel with `count`. */
   mayCount(check: Check): boolean;
-  /** Returns violations by check name. A check that is missing from the result must read all rows. */
+  /** Returns violations by check name. A check that isn't in the result must read all rows. */
   count(
     graph: RelationGraph,
     checked: CheckedTables,
     all: readonly ConfiguredCheck[],
   ): Promise<ReadonlyMap<string, Violations>>;
-  /** Records a check's violations, from which the next run continues. */
+  /** Records a check's violations, so that the next run can update their number. */
   note(configured: ConfiguredCheck, found: Violations): void;
-  /** Saves the numbers for the next run. Call it after the run has published. */
+  /** Saves the recorded numbers for the next run. Call this after the run has published. */
   keep(): Promise<void>;
 }
 
 /**
- * Runs checks, and returns their results in the same order, with exact numbers and the first violations as a sample.
- * Uses the numbers that `counts` returns. If a check's SQL fails, the result has the error, unless the check is a gate.
- * @throws PricelakeError `config` for settings that don't match a check, and if a gate's SQL fails
+ * Runs checks, and returns their results in the same order: the exact number of violations, and the first of them as a
+ * sample. A check reads rows only if `counts` doesn't return its number. If its SQL fails, its result has the error.
+ * @throws PricelakeError `config` for settings that don't match a check, and if the SQL of a gate fails
  */
 export async function runChecks(
   graph: RelationGraph,
@@ -88,7 +88,7 @@ async function runCheck(
   return { name, severity, description, violations, waived: false, sample: `[${rows.join(',')}]`, seconds };
 }
 
-/** Returns a failed result whose sample is the SQL's error. Rethrows an error of a gate, or one with another cause. */
+/** Returns a failed result whose sample is the SQL's error. Rethrows errors of gates, and errors with other causes. */
 function recordFailure(error: unknown, severity: Severity, startedAt: number): Violations {
   if (severity === 'gate' || !(error instanceof PricelakeError) || error.code !== 'config') throw error;
   const seconds = (performance.now() - startedAt) / 1000;

@@ -6,7 +6,7 @@ import type { CheckCounts } from './run.js';
 import type { ConfiguredCheck } from './settings.js';
 import { countWithinRun } from './within-run.js';
 
-/** The changes of a run, for checks that run before its rows are published. */
+/** The changes of a run, for checks that run before the run's rows are published. */
 export interface RunScope {
   /** The numbers that the previous run has saved. */
   kept: KeptCounts;
@@ -16,7 +16,7 @@ export interface RunScope {
   changedTables: ReadonlySet<string>;
 }
 
-/** Counts violations from the previous run's numbers and the rows that the run has changed. */
+/** Counts violations from the previous run's numbers, or only in the rows that the run affects. */
 export class ScopedCounts implements CheckCounts {
   readonly #scope: RunScope;
   readonly keep: () => Promise<void>;

@@ -43,7 +43,7 @@ function mergeParameters(check: Check, given: Record<string, ParameterValue>): R
   );
 }
 
-/** Explains an unknown name. Quotes it only if it is similar to a known name, because other text may be a secret. */
+/** Explains an unknown name. Quotes the name only if it is similar to a known name. Any other text may be a secret. */
 function explainUnknown(at: string, kind: string, name: string, known: readonly string[]): PricelakeError {
   const near = suggestName(name, known);
   const all = known.length === 0 ? 'The check has no parameters.' : `Known: ${known.join(', ')}.`;

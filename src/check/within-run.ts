@@ -12,9 +12,9 @@ import type { ConfiguredCheck } from './settings.js';
 const SCOPED: readonly TableName[] = ['items', 'history'];
 
 /**
- * Counts the violations of checks that read only the items touched by a run, or these items' websites (header `--
- * within_run:`). Checks with the same column share one read of `items` and `history`. Omits a check that can't run. It
- * then runs over all rows, which reports the reason.
+ * Counts the violations of checks with the header `within_run`, which read only items that the run changed, or only
+ * these items' websites. Reads `items` and `history` once for all checks with the same column. Omits a check that
+ * fails. This check then reads all rows, and reports the error.
  */
 export async function countWithinRun(
   graph: RelationGraph,
@@ -34,7 +34,7 @@ export async function countWithinRun(
   return found;
 }
 
-/** Reads only the columns of `items` and `history` that checks need, and only rows with values that the run touched. */
+/** Copies the columns of `items` and `history` that the checks name, in rows with a value that the run touched. */
 async function readScope(
   graph: RelationGraph,
   { tables, runId }: CheckedTables,
@@ -74,7 +74,7 @@ async function readScope(
 async function nameTheirColumns(db: Database, statements: readonly string[]): Promise<boolean> {
   for (const sql of statements) {
     const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
-    // If DuckDB can't serialize the SQL, for example a PIVOT, the tree contains an error.
+    // For SQL that DuckDB can't serialize, such as a PIVOT, the syntax tree contains an error.
     if (/"error":true|"class":"STAR"|"ref_type":"NATURAL"/u.test(String(row?.tree))) return false;
   }
   return true;
