@@ -21,15 +21,15 @@ export const EXIT = {
 } as const;
 
 const MEANINGS: Record<keyof typeof EXIT, string> = {
-  done: 'done',
-  unexpected: 'unexpected',
+  done: 'success',
+  unexpected: 'unexpected error',
   usage: 'usage or configuration',
-  checkFailed: 'a check failed',
+  checkFailed: 'a check or a proof failed',
   refused: 'not allowed by key or plan',
   quota: 'budget or quota exhausted',
   locked: 'another run has locked the lake',
   belowAllowed: 'watch: a shop is below your limit',
-  temporary: 'temporary failure: try again later',
+  temporary: 'temporary failure; try again later',
   hungUp: 'stopped by SIGHUP',
   interrupted: 'stopped by SIGINT',
   terminated: 'stopped by SIGTERM',
