@@ -21,7 +21,7 @@ const forExports: ExportLimits = {
   // Four times the size of the largest row that can be typed. A slightly larger row doesn't abort the export.
   lineBytes: 4 * ROW_BYTES,
   baseBytes: 16 * ROW_BYTES,
-  // Rows of items have about 1 kB, and rich ones about 10 kB. A mean of 64 kB suggests an attack.
+  // Rows of items have about 1 kB, and large ones about 10 kB. An average of 64 kB suggests an attack.
   bytesARow: 64 * KIB,
   reserveBytes: 64 * MIB,
   workShare: 0.5,

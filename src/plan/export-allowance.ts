@@ -13,7 +13,7 @@ export interface TakenExport {
 /**
  * Returns an error if an export of `rows` rows isn't allowed, or if the service would truncate it. A truncated export
  * uses rows without completing the copy. Call this function before each export and each retry, because the service also
- * bills retries, and call `takeExport` afterwards.
+ * bills retries. Call `takeExport` afterwards.
  */
 export function refuseExport(allowance: Allowance, rows: bigint): PricelakeError | undefined {
   return refuseByQuota(allowance, rows) ?? refuseByRule(allowance, rows);
@@ -55,7 +55,7 @@ function refuseByRule({ rows: bound, resetsAt }: Allowance, rows: bigint): Price
 
 /**
  * Returns the maximum number of overage blocks that an export may start. The API document doesn't define whether the
- * service rounds up blocks for each export or once a month. This function assumes each export, which costs more.
+ * service rounds up blocks for each export or once a month. This function assumes the first case, which costs more.
  */
 export function countOverage({ quota, bills }: Allowance, rows: bigint): bigint {
   return bills && quota !== undefined ? countBlocks(rows - countLeft(quota)) : 0n;

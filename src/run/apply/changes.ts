@@ -131,9 +131,9 @@ function nameItems(changes: Sql, typed: Relation): Sql {
 }
 
 /**
- * Finds changes, landed by this run or stored in history, that haven't been applied to items. Includes changes that
- * became visible late. For new items, includes changes from the hour before their rows were read, because rows may lag
- * behind the feed. If a row may already contain a change, the run reads the item in full.
+ * Finds changes, landed by this run or stored in history, that haven't been applied to items. For new items, includes
+ * changes from the hour before their rows were read, because rows may lag behind the feed. Also includes changes that
+ * became visible late. Rows may already contain a late change, so the run reads its item in full.
  */
 export function findPendingChanges(
   graph: RelationGraph,

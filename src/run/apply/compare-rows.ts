@@ -12,7 +12,7 @@ export interface Comparison {
   differences: bigint;
   /** A JSON object with the number of items in which each field differs. */
   columns: string;
-  /** The number of items that the lake doesn't contain although no landed change has added them. */
+  /** The number of items that the lake lacks and that no landed change adds. */
   missed: bigint;
   /** The number of items in the lake that a complete copy doesn't contain. */
   gone: bigint;

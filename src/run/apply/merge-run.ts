@@ -1,4 +1,4 @@
-/** Computes the change to each table from the compared rows and the selected item reads. */
+/** Computes the change to each table from the compared rows and the item reads that are current enough. */
 
 import type { Io } from '../../io/io.js';
 import type { TableChange } from '../../lake/table-change.js';

@@ -100,7 +100,7 @@ export interface Merge extends MergedItems {
 /** The values of the `apply` model, and the number of items to mark as gone. */
 export type MergeValues = Values<'apply'> & { gone: bigint };
 
-/** Applies changes and full item reads to the base rows (the `apply` model), and adds rows to mark as gone. */
+/** Applies changes and full item reads to the base rows (the `apply` model), and adds rows of items that are gone. */
 export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeValues): Sql {
   const applied = bindModel('apply', needs, values);
   if (gone === 0n) return applied;
@@ -145,8 +145,8 @@ export async function mergeItems(
 
 /**
  * Computes a change that adds at most `maxRows` changes and differences to history. A change of this run may explain a
- * difference that an earlier comparison wrote. It then replaces the row of the difference. Rows of differences have no
- * change id, so the function reads only files with such rows, from one day before the first change.
+ * difference that an earlier comparison wrote. The change then replaces the difference's row. Rows of differences have
+ * no change id, so the function reads only files with such rows, from one day before the first change.
  */
 export async function extendHistory(
   graph: RelationGraph,

@@ -51,7 +51,7 @@ export async function findSources(
   );
   const different = sql`SELECT ${REPORTED} FROM ${rows} EXCEPT SELECT ${REPORTED} FROM ${sources}`;
   const changed = (await graph.count(different)) > 0n ? sql`SELECT ${columnsOf('sources')} FROM ${rows}` : undefined;
-  // Compares days, because an offer of a stale source records the day on which the source was last seen.
+  // Compares only the days, because an offer of a stale source records the day on which the source was last seen.
   const flipped = graph.table(
     'flipped_sources',
     sql`SELECT site_id, source_id FROM ${rows} AS n LEFT JOIN ${sources} AS k USING (site_id, source_id)

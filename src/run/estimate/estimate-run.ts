@@ -265,7 +265,7 @@ async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, p
   });
 }
 
-/** Counts the calls before items are read. They get the newest change, item counts, and websites of large datasets. */
+/** Counts the calls that request the newest change, item counts, and the websites of large datasets. */
 function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): number | undefined {
   const websites = 2 * (copy?.large.length ?? 0);
   if (lowWatermark === undefined || isTaken) return websites === 0 ? undefined : websites;

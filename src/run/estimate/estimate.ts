@@ -8,7 +8,7 @@ export interface Count {
   calls: number;
 }
 
-/** The estimated work of a run. An undefined property means that the run doesn't need this step. */
+/** The estimated work of a run. If the run doesn't need a step, the step's property is undefined. */
 export interface Ahead {
   /** True if the run requests the account's plan; false if it has made its calls and only has to publish. */
   plan: boolean;
@@ -25,7 +25,7 @@ export interface Ahead {
   changes?: Count | undefined;
   /** The number of calls that find when items were last seen. Each call is for one website. */
   probes?: number | undefined;
-  /** The calls that read items in full, because their changes don't contain all values. */
+  /** The calls that read items in full if the changes of these items don't contain all values. */
   hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
   /** Calls that sources other than the feed make before and after the run. */
   sources?: readonly Pick<Step, 'step' | 'calls' | 'basis'>[] | undefined;

@@ -88,8 +88,8 @@ export async function isIdle(found: FoundLake, { journal }: Landing, landed: Lan
 }
 
 /**
- * Lands data according to the current plan. Returns undefined if the run needs a new plan, because the service refused
- * the cursor or the feed has changes that don't name their items.
+ * Lands data according to the current plan. Returns undefined if the run needs a new plan. This happens if the service
+ * refuses the cursor, or if the feed has changes that don't name their items.
  */
 async function landByPlan(
   { client, io, sources }: World,
@@ -202,7 +202,7 @@ async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunP
   return plan;
 }
 
-/** Lands complete rows. Copies before it polls, because a run can only be dropped as refused before a poll. */
+/** Lands complete rows. Polls last, because a run whose copy is refused can't be dropped after a poll has landed. */
 async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void> {
   await copy.landAll();
   for (const poll of (await planner.plan()).polls) await copy.poll(poll);

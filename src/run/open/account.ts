@@ -13,7 +13,7 @@ import { openExportMemory } from '../../plan/broken-exports.js';
 import { ExportGate } from '../../plan/export-gate.js';
 import { skipSample } from '../../source/allow-skipping.js';
 
-/** The schema of the /plan response. It accepts unknown statuses and missing nullable fields, which runs don't need. */
+/** The schema of the /plan response. Accepts unknown statuses and missing fields if runs don't need them. */
 export const accountPlan = planInfo
   .extend({ status: z.string().nullable() })
   .partial({ status: true, trialEndsAt: true, usage: true });
@@ -21,7 +21,7 @@ export const accountPlan = planInfo
 /** The account's plan (API §2, PlanInfo). */
 export type AccountPlan = z.output<typeof accountPlan>;
 
-/** The part of a run that reads the account. */
+/** The parts of a run that are needed to read the account. */
 interface Caller {
   client: ApiClient;
   io: Io;

@@ -9,8 +9,8 @@ import type { DataFile, TableState } from '../../tables/table.js';
 /** If the lake has at most this many websites, each gets its own files. Opening this many files takes two seconds. */
 const FEW_SITES = 500;
 /**
- * Larger numbers of websites get their own files only if each has this many items on average. With fewer items, opening
- * a file for each website is slower than rewriting files that websites share.
+ * If there are more websites, each gets its own files only if a website has this many items on average. With fewer
+ * items, opening a file for each website is slower than rewriting files that websites share.
  */
 const MANY_ITEMS = 1_000n;
 /** The maximum number of websites with their own files. With more files, DuckDB doesn't cache footers (MANY_FILES). */

@@ -242,7 +242,7 @@ async function closeRun(
   const { journal } = landing;
   await engine.typing.finish().catch(() => {}); // nothing may use the database when it closes
   await session?.close();
-  // Journals calls that the service refused if this attempt ends early, so that a later attempt reports them.
+  // If this attempt ends early, journals the calls that the service refused, so that a later attempt reports them.
   const isRefused = journal.state.stage !== 'ended' && client.refusedCalls() > 0 && !lock.lost.aborted;
   if (isRefused) await journal.append(noteCalls(client)).catch(() => {}); // the journal of an idle run is already closed
   await journal.close().catch(() => {}); // the journal of an idle run is already closed

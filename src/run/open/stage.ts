@@ -102,7 +102,7 @@ export class Staging {
     };
   }
 
-  /** Runs `work`, which stages tables. If syncing or reading back a staged file fails, throws that error first. */
+  /** Runs `work`, which stages tables. If it fails because of a staged file, throws the error of that file. */
   guard<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     return reportSealFirst(
       () => work(this),

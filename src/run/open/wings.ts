@@ -119,9 +119,9 @@ export type MendLanding = (
 export interface ListingProof {
   /** Requests the counts immediately after a complete copy. Later attempts use the same counts. */
   ask(world: Pick<ListedRun, 'client' | 'io' | 'look'>, landing: Landing, plan: ComparisonPlan): Promise<void>;
-  /** Reads items and passes them to the typing queue. Journals the items that are gone and the unknown groups. */
+  /** Passes the items that it reads to the typing queue. Journals gone items, and groups that remain unclear. */
   establish(run: ListedRun): Promise<Absence>;
-  /** Estimates the calls that a poll still needs to determine the listing state; undefined if none. */
+  /** Estimates the calls that a poll still needs to determine the listing state; undefined if it needs none. */
   estimate(next: NextPoll): Promise<CallEstimate | undefined>;
 }
 
@@ -134,7 +134,7 @@ export interface NextPoll extends Pick<NextRun, 'before' | 'graph' | 'journal' |
 
 /** Requests the times at which sources were last seen. Without it, only the rows of a run show these times. */
 export interface Probe {
-  /** Chooses the websites to request after the feed is read. Returns undefined without such websites or calls. */
+  /** Chooses the websites to request after the feed is read; undefined if there are none or no calls are left. */
   choose(run: ProbedRun): Promise<readonly bigint[] | undefined>;
   /** Requests an item of each chosen website and journals it. If the service fails, the run continues anyway. */
   ask(run: ProbedRun & Pick<ListedRun, 'client' | 'io' | 'landing'> & { memory: Memory }): Promise<void>;

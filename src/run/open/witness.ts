@@ -99,7 +99,7 @@ export interface NextVersion {
   readable: readonly string[] | undefined;
   /** The id of the last change applied to items; undefined for a lake that doesn't use the feed. */
   cursor: bigint | undefined;
-  /** For a lake that doesn't use the feed, the time up to which it is complete, as ISO 8601; null if unknown. */
+  /** For a lake without the feed, the time (ISO 8601) up to which the lake is complete; null if unknown. */
   lowWatermark: string | null;
   skew: FeedSkew;
   /** The pattern that finds dataset names in text (dataset-names.ts); null if no name is known. */

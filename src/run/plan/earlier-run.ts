@@ -5,7 +5,7 @@ import type { RelationGraph } from '../../sql/graph.js';
 import { sql } from '../../sql/sql.js';
 import type { RunMode } from '../../tables/table.js';
 
-/** The duration of a run and the number of rows that it received, from the ledger. */
+/** The duration of an earlier run, and the number of rows that it received. */
 export interface EarlierRun {
   run: bigint;
   mode: RunMode;

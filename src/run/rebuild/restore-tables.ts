@@ -13,7 +13,7 @@ import type { SwappedTable } from './replace-tables.js';
 
 interface RestoredTables {
   tables: SwappedTable[];
-  /** A sentence for each table that stays as the other program has left it. */
+  /** A sentence for each table whose missing files can't be restored. */
   lost: string[];
 }
 
