@@ -26,9 +26,7 @@ const ARROW_TYPES: Record<ColumnType, () => DataType> = {
   'VARCHAR[]': () => new List(new Field('item', new Utf8(), true)),
 };
 
-/**
- * Encodes a table's columns as an Arrow IPC stream without rows. Its metadata contains the descriptions and the key.
- */
+/** Encodes a table's columns as an Arrow IPC stream without rows. Its schema has the descriptions and the key. */
 export function writeArrowSchema({ table, description, key, columns }: TableSchema): Uint8Array {
   const fields = columns.map(
     (column) =>

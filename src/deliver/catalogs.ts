@@ -13,8 +13,8 @@ const HIVE_TYPES: Record<ColumnType, string> = {
 
 interface CatalogForm {
   /**
-   * The pattern of addresses that the catalog can read, which excludes quotes and white space, and an example for
-   * messages.
+   * The pattern of addresses that the catalog can read, and an example for messages. The pattern excludes quotes and
+   * white space.
    */
   base: { pattern: RegExp; example: string };
   /** Returns a statement that registers the table in place. */
@@ -35,7 +35,7 @@ const CATALOG_FORMS: Record<Catalog, CatalogForm> = {
     register: ({ table }, location) =>
       `CREATE EXTERNAL TABLE ${quote(table)}\nLOCATION ${quoteText(`${location}/`)}\nTBLPROPERTIES ('table_type' = 'DELTA')`,
   },
-  // Each file also contains the partition columns, so the table is registered without partitions.
+  // Registers the table without partitions, because each file also contains the partition columns.
   hive: {
     base: { pattern: address('s3a?|gs|abfss?|hdfs|file'), example: 's3a://bucket/lake' },
     register: ({ table, description, columns }, location) => {
@@ -50,7 +50,7 @@ const CATALOG_FORMS: Record<Catalog, CatalogForm> = {
 /**
  * Formats the statements that register the lake's tables in a catalog, without copying any data.
  * @param base the address at which the catalog reaches the lake
- * @throws PricelakeError `usage` for an address that the catalog can't read, or that can't be part of a statement
+ * @throws PricelakeError `usage` for an address that the catalog can't read, or that isn't safe in SQL
  */
 export function writeCatalogStatements(
   schemas: readonly TableSchema[],

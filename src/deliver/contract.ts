@@ -12,15 +12,15 @@ import { SQL_DIALECTS, writeSql } from './sql-dialects.js';
 
 export interface ContractForm {
   format: ContractFormat;
-  /** True if the user asked for one table instead of all tables. */
+  /** True if the contract describes one table, false if it describes all tables. */
   isOne: boolean;
-  /** The address at which the other system reaches the lake. */
+  /** The address at which the system that reads the contract reaches the lake. */
   base: string | undefined;
 }
 
 /**
  * Formats the contracts of tables for another system.
- * @throws PricelakeError `usage` for a base that is missing, invalid, or not used by the format
+ * @throws PricelakeError `usage` if `base` is missing or invalid, or the format doesn't use it
  */
 export async function writeContracts(
   schemas: TableSchema[],

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { Column, TableSchema } from '../tables/schemas.js';
 import { RUN_MODES, type TableName } from '../tables/table.js';
 
-/** For each column, the table and key in which all its values occur. */
+/** For each listed column, the column of another table that contains all its values. */
 const RELATIONSHIPS: Partial<Record<TableName, Record<string, [table: TableName, column: string]>>> = {
   items: { site_id: ['sites', 'site_id'] },
   product_prices: { product_id: ['products', 'product_id'] },
@@ -35,7 +35,7 @@ const ACCEPTED_VALUES: Partial<Record<TableName, Record<string, readonly string[
   runs: { mode: RUN_MODES },
 };
 
-/** The newest row of this table contains the time of the last load, because each run that changes data adds a row. */
+/** The time of the last load is in this table's newest row. Each run that changes data adds a row to the table. */
 const LOADED_AT: { table: TableName; column: string } = { table: 'runs', column: 'finished_at' };
 const WARN_AFTER_DAYS = 1;
 const ERROR_AFTER_DAYS = 2;
@@ -76,7 +76,7 @@ function describeFreshness() {
   };
 }
 
-/** Builds an expression that DuckDB, Snowflake and BigQuery all accept. */
+/** Joins the columns of a key in an expression that DuckDB, Snowflake and BigQuery all accept. */
 const joinKey = (key: readonly string[]) =>
   key.map((name) => `coalesce(cast(${name} as string), '')`).join(" || '|' || ");
 

@@ -31,7 +31,7 @@ function describeJsonRow({ table, description, columns }: TableSchema): JsonType
   };
 }
 
-/** Returns the JSON Schema of one table's rows or, for all tables, under `$defs`. */
+/** Returns the JSON Schema of one table's rows. For all tables, `$defs` contains the schema of each table. */
 export function describeJson(schemas: TableSchema[], isOne: boolean): JsonType {
   const dialect = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
   const [first] = schemas;

@@ -7,10 +7,10 @@ import { type Column, loadTableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { readSpan, type TableSpan } from './table-span.js';
 
-/** The data that updates a copy of a table from an earlier run to the newest run. */
+/** The data that brings a copy of a table from an earlier run to the newest run. */
 export interface TableLoad {
   table: TableName;
-  /** The table's id, which differs between lakes and so identifies a copy of another lake. */
+  /** The table's id. Each lake has its own id, so this shows whether a copy is from another lake. */
   tableId: string;
   /** The last run that was loaded into the copy; undefined to load everything. */
   since: bigint | undefined;
@@ -18,8 +18,8 @@ export interface TableLoad {
   run: bigint;
   columns: Column[];
   /**
-   * The rows to replace in the copy. `files` contain all of these rows. Unless `kind` is `all`, they may also contain
-   * other rows.
+   * The rows to replace in the copy. `files` contain all these rows. Unless `kind` is `all`, the files may also contain
+   * rows that aren't loaded.
    */
   rows: LoadedRows;
   files: DataFile[];
@@ -28,8 +28,8 @@ export interface TableLoad {
 }
 
 /**
- * With `keys`, the rows that the runs wrote replace the copy's rows with the same keys. With `runs`, the copy gets all
- * rows that the runs wrote, and all rows of `partitions`, from which rows were removed.
+ * With `keys`, the rows that these runs wrote replace the copy's rows with the same keys. With `runs`, the copy gets
+ * all rows that these runs wrote. It also gets all rows of `partitions`, because rows of these partitions were removed.
  */
 type LoadedRows =
   | { kind: 'all' }
@@ -55,8 +55,8 @@ export async function findTables(lake: Lake, tables: readonly TableName[]): Prom
  * @throws PricelakeError `usage` if the lake can't determine the changes since that run
  */
 export async function planLoad(lake: Lake, table: TableName, since: bigint | undefined): Promise<TableLoad> {
-  // The `runs` table is read first, because a concurrent run writes it last. Rows of that run may be loaded too early,
-  // and the next load then replaces them.
+  // Reads the `runs` table first, because a concurrent run writes this table last. Rows of that run may be loaded too
+  // early. The next load then replaces them.
   const { run } = (await readTable(lake, 'runs')).applied;
   // A full load doesn't depend on the changes, so it works even if the log doesn't reach back far enough.
   const span = since === undefined ? undefined : await readSpan(lake, table, { kind: 'run', number: since });
@@ -92,7 +92,7 @@ function chooseRows(span: TableSpan): Pick<TableLoad, 'rows' | 'files'> {
     return { rows: { kind: 'keys', key, runIds }, files: added };
   }
   const lost = new Map(replaced.map(({ partitionValues }) => [JSON.stringify(partitionValues), partitionValues]));
-  // A table without partitions counts as one partition.
+  // A table without partitions counts as one partition, whose values are `{}`.
   if (lost.has('{}')) return { rows: { kind: 'all' }, files };
   const fresh = new Set(added);
   const wanted = files.filter((file) => fresh.has(file) || lost.has(JSON.stringify(file.partitionValues)));

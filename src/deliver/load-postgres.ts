@@ -32,8 +32,8 @@ interface PostgresLoad {
   /** The path of a temporary file that DuckDB writes and this process reads. */
   scratch: string;
   /**
-   * True to load everything, even if an incremental load is possible, and even over a copy of another lake or a later
-   * run.
+   * True to load everything, even if an incremental load is possible. This may replace a copy of another lake or of a
+   * later run.
    */
   isFull: boolean;
   signal: AbortSignal;
@@ -48,11 +48,11 @@ export interface LoadedTable {
 }
 
 /**
- * Updates the copy in a PostgreSQL database to the lake's newest run, in one transaction. Loads each table
- * incrementally from the run recorded in the copy. Loads a table in full if the copy doesn't record a run, or the lake
- * can't determine the changes.
+ * Updates the copy in a PostgreSQL database to the lake's newest run, in one transaction. Loads the changes of each
+ * table since the run that the copy records. Loads a table in full if the copy doesn't record a run, or the lake can't
+ * determine the changes.
  * @throws PricelakeError `copy_differs` if the copy is from another lake or a later run, or has a different number of
- *   rows than the lake
+ * rows than the lake
  */
 export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<LoadedTable[]> {
   const typeOf: SqlDialect['typeOf'] = (column) => (holdsJson(column) ? 'jsonb' : undefined);
@@ -60,7 +60,7 @@ export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<
   const done: LoadedTable[] = [];
   await client.query('BEGIN');
   try {
-    // Concurrent loads into the same schema run one after another.
+    // Takes a lock, so that concurrent loads into the same schema run one after another.
     await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`pricelake ${wish.schema ?? ''}`]);
     if (wish.schema !== undefined)
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${target.dialect.quote(wish.schema)}`);

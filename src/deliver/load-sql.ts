@@ -8,7 +8,7 @@ export interface LoadTarget {
   dialect: SqlDialect;
   /** A schema such as `analytics` or `project.dataset`; undefined for the session's default schema. */
   schema: string | undefined;
-  /** False if a transaction can't contain more than one statement. Items are then updated by a single statement. */
+  /** False if a transaction can contain only one statement. Items are then updated by a single statement. */
   hasTransactions: boolean;
 }
 
@@ -17,7 +17,7 @@ const LOADS = 'pricelake_loads';
 const MAX_NAME = 128;
 const SCHEMA_NAME = /^[\p{L}_][\p{L}\p{N}_$-]*(\.[\p{L}_][\p{L}\p{N}_$-]*)?$/u;
 
-/** Checks a schema name. @throws PricelakeError `usage` if it needs quotes, because it could contain SQL */
+/** Checks a schema name. @throws PricelakeError `usage` for a name that isn't safe in SQL without quotes */
 export function requireSchemaName(schema: string | undefined): void {
   if (schema === undefined || (schema.length <= MAX_NAME && SCHEMA_NAME.test(schema))) return;
   throw new PricelakeError(
@@ -116,7 +116,7 @@ function writeRecord(target: LoadTarget, { table, tableId, since, run }: TableLo
   ];
 }
 
-/** Builds an SQL condition for the rows to load, which are also the rows to replace in the copy; empty for all rows. */
+/** Builds a condition for the rows to load, which are also the rows to replace in the copy. Returns '' for all rows. */
 export function writePicked(
   { dialect }: Pick<LoadTarget, 'dialect'>,
   { table, rows }: TableLoad,

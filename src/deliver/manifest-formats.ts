@@ -44,8 +44,8 @@ export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, form
 }
 
 /**
- * Lists quoted paths relative to the lake's root, where the stage must be. Paths are quoted because other programs may
- * write files whose names contain quotes.
+ * Lists quoted paths relative to the lake's root, which is also the root of the stage. Paths are quoted, because other
+ * programs may write files whose names contain quotes.
  */
 function listStagePaths({ table, files }: Pick<Manifest, 'table' | 'files'>): string[] {
   return files.map(({ url }) => SQL_DIALECTS.snowflake.quoteText(url.slice(url.lastIndexOf(`/${table}/`) + 1)));

@@ -18,8 +18,8 @@ interface ManifestFile {
   sha256: string | undefined;
   partition: Record<string, string | null>;
   /**
-   * Columns of the table that are missing from the file, because another program wrote it. Their values are in the
-   * table's log, or are null.
+   * Columns of the table that the file lacks, because another program wrote it. The table's log has their values. If it
+   * doesn't, the values are null.
    */
   missing_columns: string[];
 }
@@ -41,8 +41,8 @@ export interface Manifest {
   table: TableName;
   version: bigint;
   /**
-   * The version that was already loaded, and later commits from oldest to newest. Both are absent from the manifest of
-   * a whole version.
+   * The version that was already loaded, and later commits from oldest to newest. A manifest of a whole version has
+   * neither property.
    */
   since?: bigint;
   commits?: ManifestCommit[];

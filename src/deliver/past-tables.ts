@@ -8,7 +8,7 @@ import { areKept } from './table-span.js';
 export type ReadState = (table: TableName) => Promise<TableState>;
 
 /**
- * Returns a function that reads tables as of a run, or in their current state if `asOf` is undefined.
+ * Returns a function that reads tables as they were after run `asOf`, or in their current state if it is undefined.
  * @throws PricelakeError `usage` if the run doesn't exist, or the lake no longer has the table's files
  */
 export function readStates(lake: Lake, asOf: bigint | undefined): ReadState {
@@ -16,7 +16,7 @@ export function readStates(lake: Lake, asOf: bigint | undefined): ReadState {
   return async (table) => {
     const { version } = await readCommitsSince(lake, table, { kind: 'run', number: asOf });
     const state = version < 0n ? await readTable(lake, table) : await readTableAt(lake, table, version);
-    // The table didn't exist yet at the run.
+    // If the table didn't exist yet after the run, it has no files.
     if (version < 0n) return { ...state, version, files: [] };
     if (await areKept(lake, table, state.files)) return state;
     throw new PricelakeError('usage', `the lake no longer has the files of ${table} as of run ${asOf}`, {

@@ -33,7 +33,7 @@ function writeArray(name: string): string {
 }
 
 /**
- * Replaces escaped U+0000 characters in JSON. Replaces twice, because two adjacent matches share a character. A
+ * Replaces escaped U+0000 characters in JSON. Replaces twice, because adjacent matches overlap by one character. A
  * backslash that is itself escaped doesn't start an escape.
  */
 function replaceJsonNull(name: string): string {
@@ -42,7 +42,7 @@ function replaceJsonNull(name: string): string {
   return once(once(name));
 }
 
-/** Escapes backslashes before line breaks and tabs, whose replacements contain backslashes. */
+/** Escapes backslashes first, because escaped line breaks and tabs contain backslashes. */
 function escapeText(text: string): string {
   const escapes: [string, string][] = [
     ['chr(0)', REPLACEMENT],

@@ -19,8 +19,8 @@ interface ChangeSelect {
 /**
  * Builds a query for the rows of a table that are new, changed or gone. `change` is the kind of change, and
  * `changed_columns` lists the columns that changed. For items, `events` lists the kinds of the item's changes in order.
- * A row that is gone has its last values. If the replaced files weren't kept, `change` is `written` for an item that
- * may be new or changed. Reads only files that commits added or removed.
+ * A row that is gone has its last values. If the lake hasn't kept the replaced files, an item may be new or changed,
+ * and its `change` is `written`. Reads only files that commits added or removed.
  * @param text the start of the changes, as `parseSince` accepts it
  * @throws PricelakeError `usage` if neither the log nor the kept files contain the changes
  */
@@ -68,8 +68,8 @@ function relate(lake: Lake, table: TableName, files: readonly DataFile[]): strin
 }
 
 /**
- * Compares two relations by key, ignoring `run_id`. In a table such as history, part of the key may be null. There, the
- * whole row is the key, because rows of such a table never change.
+ * Compares two relations by key, ignoring `run_id`. Uses the whole row as the key if a key column may be null, as in
+ * history. Rows of such a table never change.
  */
 function compareRows({ key: named, columns }: TableSchema, before: string, after: string): string {
   const names = columns.map(({ name }) => name).filter((name) => name !== 'run_id');
@@ -96,8 +96,8 @@ function compareRows({ key: named, columns }: TableSchema, before: string, after
 }
 
 /**
- * Selects the events of items: changes between the two versions' cursors, and differences that comparisons found. The
- * older version's history may already contain some of these changes.
+ * Selects the events of items: the changes from one version's cursor to the other's, and differences that comparisons
+ * found. The older version's history may already contain some of these changes.
  */
 async function selectEvents(lake: Lake, { applied }: TableSpan, since: Since): Promise<string> {
   const { before, after } = applied;

@@ -33,7 +33,7 @@ export function parseSince(text: string): Since {
 }
 
 /**
- * Finds the version at `since` (-1n if the table didn't exist yet), and the later commits from oldest to newest.
+ * Returns the table's version at `since` (-1n if the table didn't exist yet), and the later commits, oldest first.
  * @throws PricelakeError `usage` if the log doesn't reach back to `since`, or the run or version doesn't exist
  */
 export async function readCommitsSince(
@@ -44,7 +44,7 @@ export async function readCommitsSince(
   const newest = await readTable(lake, table);
   await refuseFuture(lake, newest, since);
   const behind: LogEntry[] = [];
-  // A compaction has no run. Compactions are included only if they follow a run that is later than `since`.
+  // Compactions belong to no run. They are included only if they come after a run that is later than `since`.
   const moved: LogEntry[] = [];
   for await (const entry of readEntriesBackwards(lake, table)) {
     if (isBefore(entry, since)) {
@@ -79,7 +79,7 @@ async function refuseFuture(lake: Lake, { table, version }: TableState, since: S
     throw new PricelakeError('usage', `${table} has no version ${since.version}; its newest version is ${version}`);
   }
   if (since.kind !== 'run') return;
-  // Every published run writes the `runs` table, even if it writes no other table.
+  // Reads the newest run from the `runs` table, which every published run writes.
   const { run = 0n } = (await readTable(lake, 'runs')).applied;
   if (since.number > run) {
     throw new PricelakeError('usage', `the lake has no run ${since.number}; its newest run is ${run}`);

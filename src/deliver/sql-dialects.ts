@@ -8,18 +8,18 @@ export interface SqlDialect {
   quote: (name: string) => string;
   quoteText: (text: string) => string;
   /**
-   * Returns clauses that add a description to a column or a table. If undefined, descriptions are written as separate
-   * statements.
+   * Returns clauses that add a description to a column or a table. If undefined, separate statements add the
+   * descriptions.
    */
   comment?: Record<'column' | 'table', (text: string) => string>;
   /** Returns the primary key clause; undefined to declare none, for example because enforcing it slows down loading. */
   primaryKey?: (columns: string) => string;
   /**
-   * Returns a digest of a text column in the key, for a database whose index can't contain long texts, such as a shop's
-   * part number. A key with text columns then becomes a unique index over digests.
+   * Returns a digest of a text column in the key. Needed for a database whose index can't contain long texts, such as a
+   * shop's part number. If a key has text columns, the table then gets a unique index over digests.
    */
   digest?: (column: string) => string;
-  /** Returns clauses that follow the column list, based on the columns that partition the lake's table. */
+  /** Returns clauses that follow the column list. They cluster or partition by the lake's partition columns. */
   layout?: (partitionBy: string[], types: Record<string, ColumnType>) => string;
   /** True if columns of this type can't be NOT NULL. */
   isAlwaysNullable?: (type: ColumnType) => boolean;
@@ -27,7 +27,7 @@ export interface SqlDialect {
 
 const doubleQuotes = (name: string) => `"${name.replaceAll('"', '""')}"`;
 const backticks = (name: string) => `\`${name.replaceAll('`', '``')}\``;
-/** Snowflake converts unquoted names to upper case, so quoted names are written in upper case to match. */
+/** Writes names in upper case, because Snowflake converts unquoted names to upper case, and quoted names must match. */
 const upperCase = (name: string) => doubleQuotes(name.toUpperCase());
 const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const quoteSpark = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
@@ -118,7 +118,7 @@ export const SQL_DIALECTS = {
       table: (text) => `\nOPTIONS (description = ${quoteEscaped(text)})`,
     },
     primaryKey: keyNotEnforced,
-    // BigQuery partitions by day and clusters by the other columns.
+    // Partitions by the day, and clusters by the other partition columns of the lake.
     layout: (partitionBy, types) => {
       const day = partitionBy.find((name) => types[name] === 'DATE');
       const clusterKeys = partitionBy.filter((name) => name !== day);

@@ -15,7 +15,7 @@ interface WarehouseForm {
   transaction: readonly [begin: string, commit: string] | undefined;
   /** A pattern and an example for `--base`; undefined if the warehouse doesn't need an address. */
   base?: { pattern: RegExp; example: string };
-  /** The statements that create and fill a staging table; undefined if the caller fills a temporary table. */
+  /** The statements for a staging table; undefined if the caller itself fills a temporary table. */
   staging?: {
     create: string;
     /** False for a temporary table, which doesn't belong to a schema. */
@@ -38,8 +38,8 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     dialect: redshift,
     transaction: ['BEGIN', 'COMMIT'],
     base: { pattern: bucket('s3'), example: 's3://bucket/lake' },
-    // The manifest includes file sizes, which COPY requires for Parquet. COPY rejects an empty manifest. It matches
-    // columns by their position in the files, which may differ from their order in a copy that gained columns.
+    // The manifest includes file sizes, which COPY requires for Parquet. COPY rejects an empty manifest. COPY matches
+    // columns by position, and the files may have another order than a copy to which columns were added.
     staging: {
       create: 'CREATE TEMP TABLE',
       isInSchema: false,
@@ -104,7 +104,8 @@ export function requireWarehouseBase(warehouse: Warehouse, base: string | undefi
 /**
  * Returns the statements that update a warehouse's copy to the newest run. They create missing tables, fill staging
  * tables, apply the changes and finally record the run. If the warehouse supports it, the changes to all tables are one
- * transaction. The copy doesn't change if the script runs twice, or if the copy is at an unexpected run.
+ * transaction. The copy doesn't change if the script runs twice, or if the copy isn't at the run that the script
+ * expects.
  * @param base the validated address at which the warehouse reaches the lake
  */
 export function writeLoadScript(

@@ -19,7 +19,7 @@ export interface Assertion {
   raw: string | undefined;
 }
 
-/** Returns the value that a change sets in a column: null if it sets null, undefined if it doesn't set the column. */
+/** Reads the value that a change sets in a column. null means that it sets null, undefined that it sets nothing. */
 type ReadSet = (row: Row) => string | null | undefined;
 const onKinds = (kinds: readonly string[], read: ReadSet): ReadSet => {
   return (row) => (kinds.includes(String(row.kind)) ? read(row) : undefined);
@@ -58,7 +58,7 @@ const PATH_OF = new Map<string, ItemPath>(
 /** Returns the API field from which a column of items is taken; undefined for a computed column. */
 export const pathOf = (column: string): ItemPath | undefined => PATH_OF.get(column);
 
-/** Lists the changes that set a column, oldest first. A change that a comparison found has no downloaded line. */
+/** Lists the changes that set a column, oldest first. A change that a comparison found isn't in any downloaded file. */
 export function listChanged(column: string, changes: readonly Row[], landed: readonly LandedRow[]): Assertion[] {
   const setter = SET_BY_CHANGES[column];
   if (setter === undefined) return [];

@@ -10,7 +10,7 @@ export interface FromOffer {
   price: string | null;
   currency: string | null;
   isCounted: boolean;
-  /** The listing's value on which the computed value is based. Only the first ten listings have one. */
+  /** The listing's value on which the computed value is based. It is set only for the first ten listings. */
   behind: ExplainedValue | undefined;
 }
 
@@ -22,7 +22,7 @@ const QUERIES: Record<DerivedTable, string> = {
   price_spread: 'pipelines/analysis/price_spread.sql, from the offers of the product',
 };
 
-/** The columns that are parsed from attributes, which are texts written by shops. */
+/** The columns that are parsed from the column `attributes`, which contains text from shops. */
 const OF_ATTRIBUTES = [
   ...['quantity', 'unit', 'unit_price', 'condition', 'availability', 'shipping_cost', 'delivered_price'],
   ...['regular_price', 'unit_min', 'unit_max', 'unit_spread_pct'],
@@ -40,7 +40,7 @@ const MOST_OFFERS = 100;
 /** The maximum number of listings for which downloaded files are searched. */
 const MOST_EXPLAINED = 10;
 
-/** Explains computed values: lists the listings on which they are based, and where the listings' values come from. */
+/** Explains computed values. Lists the listings on which they are based, and the origins of the listings' values. */
 export async function explainDerived(
   source: WhySource,
   { table, column, wanted }: { table: DerivedTable; column: string | undefined; wanted: readonly string[] },
@@ -76,8 +76,8 @@ function listOffers(db: Statements, table: DerivedTable, row: Row): Promise<Row[
 }
 
 /**
- * Sorts the listings, so that those with the same value as the computed row come first, such as the cheapest listing
- * for a minimum. Returns the ids of the first ten.
+ * Returns the ids of ten listings. Listings with the same value as the computed row come first: for a minimum, this is
+ * the cheapest listing.
  */
 async function chooseFirst(
   db: Statements,

@@ -2,7 +2,7 @@ import { type Assertion, isSameValue, isSetByChange, listChanged, listRead } fro
 import { type ItemFacts, type Row, toText } from './item-facts.js';
 import type { LandedRows } from './landed-rows.js';
 
-/** A value, and where it comes from. */
+/** A value and its origin. */
 export interface ExplainedValue {
   column: string;
   /** The value as text, or null. */
@@ -14,7 +14,7 @@ export interface ExplainedValue {
   note: string | undefined;
 }
 
-/** The columns of items that pricelake computes, with the source of each. */
+/** The columns of items that pricelake computes, and the source of each column. */
 const COMPUTED: Record<string, string> = {
   gtin14: 'gtin, if its check digit is right',
   product_id: 'gtin, else brand and mpn',
@@ -68,28 +68,28 @@ export function listOthers(column: string, { by }: ExplainedValue, { changes, la
     .sort((a, b) => b.runId.localeCompare(a.runId) || at(b).localeCompare(at(a)));
 }
 
-/** True if a change was applied after the item was read. Compares times if the read's files are no longer kept. */
+/** True if a change was applied after the item was read. Without the read's downloaded files, compares times. */
 function isAfter(change: Assertion, base: Assertion | undefined, row: Row, isOfRead: boolean): boolean {
   if (base !== undefined) return base.runId < change.runId || !isOfRead;
   const readAt = toText(row.read_at);
   return readAt === null || Date.parse(readAt) < beginOf(change.runId);
 }
 
-/** Returns when a run started, in milliseconds since 1970, from an id such as `000041-20261122T080000Z`. */
+/** Returns the start time of a run, in milliseconds since 1970, from an id such as `000041-20261122T080000Z`. */
 function beginOf(runId: string): number {
   const [, day = '', time = ''] = /-(\d{8})T(\d{6})Z$/u.exec(runId) ?? [];
   const dashed = day.replace(/(\d{4})(\d{2})/u, '$1-$2-');
   return Date.parse(`${dashed}T${time.replaceAll(/(\d{2})(?=\d)/gu, '$1:')}Z`);
 }
 
-/** Explains a value that isn't the downloaded text, because it was cast to another type or set by a later change. */
+/** Explains a value that differs from the downloaded text, because of a conversion or a later change. */
 function explainDifferent(column: string, row: Row, base: Assertion): ExplainedValue {
   const value = toText(row[column]);
   const note = `the downloaded text was converted exactly (pipelines/models/items.sql)${isSetByChange(column) ? ', or a later change set the value' : ''}`;
   return { column, value, how: 'read', by: base, note };
 }
 
-/** Finds the read from which the row was made: the read at the row's read time, or else the last read before it. */
+/** Finds the read that returned the row: the read at the row's `read_at` or, without one, the last earlier read. */
 function findBase(row: Row, reads: readonly Assertion[]): Assertion | undefined {
   const readAt = Date.parse(toText(row.read_at) ?? '');
   const ofTime = reads.filter((one) => Date.parse(one.readAt ?? '') === readAt);

@@ -42,7 +42,7 @@ export async function readItemFacts(
   }));
 }
 
-/** Reads all changes of the items, oldest first. Adds columns that say whether a change sets the price or the title. */
+/** Reads all changes of the items, oldest first. Adds columns that are true if a change sets the price or the title. */
 function readChanges(db: Statements, condition: string): Promise<Row[]> {
   // This repeats a rule of macros.sql, because its macros exist only in the sessions of runs.
   return db.rows(

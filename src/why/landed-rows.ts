@@ -9,7 +9,7 @@ import { listSoundRuns } from '../journal/kept-runs.js';
 import type { LandedRun } from '../journal/landings.js';
 import { type Fit, fitName, type Mapping } from '../tables/item-names.js';
 
-/** A row of a downloaded file that contains an item, or a change of it. */
+/** A row of a downloaded file. It contains an item or a change of an item. */
 export interface LandedRow {
   itemId: bigint;
   runId: string;
@@ -29,7 +29,7 @@ export interface LandedRow {
   says(path: string): string | null;
 }
 
-/** The downloaded rows of items, in the order of runs, and the runs whose files can't be used. */
+/** The downloaded rows of items, oldest run first, and the runs whose files can't be used. */
 export interface LandedRows {
   rows: LandedRow[];
   /** The ids of the runs whose files were searched. */
@@ -103,9 +103,7 @@ function placeRow(found: FoundRow, run: LandedRun, name: string): LandedRow {
   return { ...found, runId, runNumber, file: `_pricelake/landing/${runId}/${name}`, readAt };
 }
 
-/**
- * Searches a file of JSON lines. Compares bytes before it parses a row, because few rows belong to the wanted items.
- */
+/** Searches a file of JSON lines. Parses only rows that contain a wanted id, because most rows are of other items. */
 async function searchLines(file: string, search: FileSearch): Promise<FoundRow[]> {
   const found: FoundRow[] = [];
   let line = 0;
@@ -141,7 +139,7 @@ function readLine(bytes: Buffer, line: number, { ids, reader }: FileSearch): Fou
   ];
 }
 
-/** Returns the content of a JSON string, other JSON as text, and null for null or a missing field. */
+/** Returns the content of a JSON string, and any other JSON as text. Returns null for null and for a missing field. */
 function readJsonText(raw: string | undefined): string | null {
   if (raw === undefined || raw === 'null') return null;
   if (!raw.startsWith('"')) return raw;
