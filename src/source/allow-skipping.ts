@@ -13,7 +13,7 @@ const SKIPPED: ErrorCode[] = [
   'plan_refuses',
 ];
 
-/** Logs a warning that a sample was skipped because of `error`. Rethrows an error that must end the run. */
+/** Logs a warning that `error` caused a sample to be skipped. Rethrows an error that must not be ignored. */
 export function skipSample(error: unknown, io: Io): undefined {
   const { code, message } = allowSkipping(error);
   io.log('warn', 'sample.skipped', { code, reason: message });

@@ -11,7 +11,7 @@ export interface DatasetPart {
 /** The endpoints that accept the parameter `dataset` (API §4). */
 const OF_A_DATASET = new Set(['/facets', '/items', '/changes', '/changes/recent', '/products', '/export']);
 
-/** Returns a client for each dataset, because a call accepts only one dataset. */
+/** Returns a client for each dataset, because a request can be limited to only one dataset. */
 export function listParts(client: ApiClient, datasets: readonly Dataset[]): DatasetPart[] {
   return datasets.map((dataset) => ({ dataset, client: dataset === undefined ? client : askFor(client, dataset) }));
 }
@@ -20,7 +20,7 @@ export function listSelectedParts(client: ApiClient, selection: DatasetSelection
   return listParts(client, selection === 'all' ? [undefined] : selection);
 }
 
-/** Returns a client that adds `dataset` to requests of endpoints that accept it, and to errors about the plan. */
+/** Returns a client that limits requests to a dataset if the endpoint allows it. Plan errors then name the dataset. */
 function askFor(client: ApiClient, dataset: bigint): ApiClient {
   const narrow = (path: string, query: Query): Query => (OF_A_DATASET.has(path) ? { ...query, dataset } : query);
   const named = <T>(answer: Promise<T>) => answer.catch((error: unknown) => nameDataset(error, dataset));

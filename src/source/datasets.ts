@@ -9,16 +9,16 @@ import { type Landing, readApplicable } from '../journal/landings.js';
 import { type Applicable, isApplicable } from '../journal/run-state.js';
 import type { Counts } from '../plan/plan-shards.js';
 
-/** Accepts a response in which nullable fields are missing, because a service may omit nulls. */
+/** Nullable fields may be missing from a response, because some services omit nulls. */
 const datasets = z.array(dataset.partial({ description: true, newestScrapeAt: true, oldestScrapeAt: true }));
 
-/** The datasets that the key can read, as `/datasets` currently describes them (API §4). */
+/** The datasets that the key can read (API §4), from the run's /datasets response. */
 export interface LandedDatasets {
   datasets: z.output<typeof datasets>;
   rows: readonly unknown[];
-  /** When `/datasets` was read: the time of its `Date` header if that is valid, otherwise this machine's time. */
+  /** The time of the /datasets response, from its `Date` header if valid, otherwise from this machine's clock. */
   readAt: string;
-  /** The number of the account's datasets that the plan locks; undefined if the run hasn't read the plan. */
+  /** The number of the account's datasets that the plan excludes; undefined if the run hasn't read the plan. */
   locked: number | undefined;
   run: Applicable;
 }
@@ -46,10 +46,10 @@ export function readDatasets(run: Applicable): LandedDatasets {
   return { datasets: datasets.parse(parseExactJson(answer)), rows, readAt, locked, run };
 }
 
-/** The maximum number of times that countListed reads its two counts. They may differ while items change. */
+/** The maximum number of times that `countListed` counts. Its two counts may differ while items are changing. */
 const LOOKS = 3;
 
-/** Parses only the counts, so that a change in another field can't stop a run. */
+/** Parses only the counts. An invalid value in another field then can't stop a run. */
 const countedSites = z.looseObject({ sites: z.array(z.looseObject({ id: int64, items: int64 })) });
 const counted = z.looseObject({ totalElements: int64 });
 
@@ -58,7 +58,7 @@ export async function countItems(client: ApiClient, query: Query = {}): Promise<
   return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
 }
 
-/** Counts the listed items (API §4, /items) and those of each website (/facets), up to LOOKS times until they agree. */
+/** Counts the listed items, in all (API §4, /items) and by website (/facets). If the sums differ, counts again. */
 export async function countListed(client: ApiClient): Promise<NonNullable<Counts['listed']>> {
   for (let look = 1; ; look++) {
     const { sites } = await client.json('/facets', {}, countedSites);

@@ -5,7 +5,7 @@ import { readFreeBytes } from '../io/machine.js';
 interface Landed {
   rows: bigint;
   bytes: number;
-  /** The number of bytes received of a row that isn't complete yet. */
+  /** The number of bytes after the end of the last complete row. */
   openBytes: number;
 }
 
@@ -25,7 +25,7 @@ export class ExportBounds {
   }
 
   /**
-   * Checks the size of the body. Call this method before the bytes are written.
+   * Checks the size of the body received so far. Must be called before the new bytes are written.
    * @throws PricelakeError `snapshot_incomplete` if more rows arrived than were announced; `contract` if a row or the
    * whole body exceeds its size limit
    */

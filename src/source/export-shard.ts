@@ -15,7 +15,7 @@ import type { ExportFormat } from './row-scanner.js';
 import { type Segment, writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
-/** The maximum number of attempts for an export in one process. It is low because each attempt's rows cost money. */
+/** The maximum number of attempts for an export in one process. It is low, because each attempt's rows are billed. */
 const ATTEMPTS = 3;
 const RETRY_WAIT_MS = 2_000;
 
@@ -24,11 +24,9 @@ export interface ShardSegment extends ItemFile {
   isOfOneSite: boolean;
 }
 
-/** The methods of `TypingQueue` that exports use. The queue converts the rows of finished files during the download. */
+/** The methods of `TypingQueue` that exports need. The queue converts the rows of closed files during the download. */
 export interface SegmentTyping {
-  /**
-   * Adds a file of an export. `mayBecomeVoid` is true if the export is incomplete, so that the file may be discarded.
-   */
+  /** Adds a file of an export. If `mayBecomeVoid` is true, the export is incomplete, and the file may be discarded. */
   addItems(segment: ShardSegment, facts: { mayBecomeVoid: boolean }): void;
   /** Discards the files of an export that was interrupted. */
   forget(paths: readonly string[]): void;
@@ -49,9 +47,9 @@ export interface AskedShard {
 }
 
 /**
- * Downloads one export (API §4), with retries after interruptions. It is complete if it has `X-Export-Rows` rows.
- * @throws the error of `asked.gate` if it refuses the export; `snapshot_incomplete`; or `quota` with `facts.cut` if the
- * service cut off the export at the monthly limit, in which case its rows are kept
+ * Downloads one export (API §4), and retries it after interruptions. It is complete if it has `X-Export-Rows` rows.
+ * @throws the error of `asked.gate` if the gate refuses the export; `snapshot_incomplete` if rows are missing; `quota`
+ * with `facts.cut` if the service cut off the export at the monthly limit, but these rows are kept
  */
 export async function exportShard(
   client: ApiClient,
@@ -83,10 +81,10 @@ export async function exportShard(
   }
 }
 
-/** The errors with which pricelake itself ends an export. They aren't failures of the service. */
+/** Errors by which pricelake itself ends an export. The service isn't at fault. */
 const OWN_ENDS: readonly string[] = ['stopped', 'deadline', 'disk_full'];
 
-/** Records a failed export for later runs. Returns the error, with the earliest time for another attempt. */
+/** Records a failed export for later runs. Returns its error, with the time of the next attempt (`nextRunAt`). */
 async function rememberLoss({ shard, gate }: AskedShard, lost: bigint, error: unknown, io: Io): Promise<unknown> {
   if (lost === 0n || !(error instanceof PricelakeError) || OWN_ENDS.includes(error.code)) return error;
   const { unreadable } = error.facts;
@@ -141,7 +139,7 @@ class ShardExport {
       if (matching !== undefined) cut = this.#explainCut(announced, matching);
       else if (counted !== undefined) cut = await this.#explainShortage(announced, counted);
       const entry = { ...this.#place(), announced, landed: landed.rows, calls: this.#client.calls() };
-      // Once this entry is written, the rows of the shard or of the cut export aren't requested again.
+      // Once this entry is written, the export isn't requested again, even if it was cut off.
       await this.#landing.journal.append(
         cut === undefined
           ? { type: 'export.done', ...entry }
@@ -156,7 +154,7 @@ class ShardExport {
     if (cut !== undefined) throw cut;
   }
 
-  /** Returns the count of `/items` if the export clearly has fewer rows than this count and than planned. */
+  /** Returns the number of items that /items counts if the export has clearly fewer rows, and fewer than planned. */
   async #findShortage(announced: bigint): Promise<bigint | undefined> {
     const { rows, status, site } = this.#shard;
     if (!isClearlyFewer(announced, rows)) return undefined;
@@ -164,7 +162,7 @@ class ShardExport {
     return isClearlyFewer(announced, counted) ? counted : undefined;
   }
 
-  /** Records that the export has too few rows, because each retry is billed. Returns the error. */
+  /** Records that the export lacks rows, so that later runs don't pay for it again too soon. Returns the error. */
   async #explainShortage(announced: bigint, counted: bigint): Promise<PricelakeError> {
     const message = `/export: ${announced} rows arrived, but /items counts ${counted}, so the export is incomplete`;
     const noted = await this.#gate.memory.note(this.#shard.name, { rows: announced, reason: message });
@@ -212,7 +210,7 @@ class ShardExport {
       });
       return { body, headers, hold };
     } catch (error) {
-      // Even if no response arrived, the service may have counted the export toward the quota.
+      // The request failed, but the service may have counted the export toward the quota.
       if (error instanceof PricelakeError && error.facts.midStream === true) hold.take({ rows, overage: false });
       else hold.release();
       throw error;
@@ -264,8 +262,8 @@ export function listSegments({ journal, folder }: Landing, shard: Shard): ShardS
 }
 
 /**
- * Lists the files of complete exports and of exports that the service cut off. A run uses them even if it reads the
- * remaining items from pages, because their rows are paid for.
+ * Lists the files of complete exports and of exports that the service cut off. The rows of these files are paid for, so
+ * a run uses the files even if it reads the remaining items from pages.
  */
 export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] {
   const { attempts, planned } = journal.state.exports;
@@ -275,7 +273,7 @@ export function listEndedSegments({ journal, folder }: Landing): ShardSegment[] 
   });
 }
 
-/** Returns the files of journaled segments. @param shard undefined if the plan no longer includes this shard */
+/** Returns the files of an attempt at an export. @param shard undefined if the plan no longer includes this shard */
 function placeSegments(
   folder: string,
   { segments, readAt }: ExportAttempt,

@@ -5,7 +5,7 @@ import { facets } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../journal/landings.js';
 
-/** The schema of the /facets response. Nullable fields may be missing, because a service may omit nulls. */
+/** The schema of the /facets response. Nullable fields may be missing, because some services omit nulls. */
 export const facetsAnswer = facets.extend({
   categories: z.array(facets.shape.categories.element.partial({ parentId: true })),
 });

@@ -2,7 +2,7 @@ import { PricelakeError } from '../io/errors.js';
 import { LIMITS } from '../io/limits.js';
 import type { FeedPage } from './page.js';
 
-/** The end of the feed as of the time `at`. The feed contains every change up to `newest`. */
+/** The newest change in the feed at the time `at`. The feed contains every change up to `newest`. */
 export interface FeedEnd {
   newest: bigint;
   at: string;
@@ -10,8 +10,8 @@ export interface FeedEnd {
 
 export interface FeedGuard {
   /**
-   * Returns the next cursor, and whether to request another page.
-   * @throws PricelakeError `contract` for a page that makes no progress, or that skips changes, which would be lost
+   * Checks a page. Returns the next cursor, and whether to request another page.
+   * @throws PricelakeError `contract` if the page makes no progress, or if changes would be lost because it skips them
    * @param findNewest requests the id of the newest change in this part of the feed
    */
   admit(page: FeedPage, after: bigint, findNewest: () => Promise<bigint>): Promise<{ cursor: bigint; goesOn: boolean }>;
@@ -23,14 +23,14 @@ export interface FeedGuard {
 
 /**
  * Creates a guard for the feed's length and cursors.
- * @param findEnd requests the feed's end (API §4, /changes/recent); called if the feed is long or a cursor is too new
- * @param known a cursor from which earlier runs have continued
+ * @param findEnd requests the feed's end (API §4, /changes/recent) if the feed is long or a cursor is too new
+ * @param known a cursor that is valid, because earlier runs have continued from it
  */
 export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): FeedGuard {
   let newest = known;
   let goal: FeedEnd | undefined;
   let isReached = false;
-  /** The numbers of pages with `hasMore`, of changes on these pages, and of empty pages in a row. */
+  /** `pages` and `changes` count pages with `hasMore` and their changes. `emptyPages` counts empty pages in a row. */
   let pages = 0;
   let changes = 0;
   let emptyPages = 0;
@@ -55,7 +55,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
       if (hasMore) count(page, after);
       if (nextCursor > shown && nextCursor > newest) ({ newest } = await findEnd());
       if (nextCursor > shown && nextCursor > newest) {
-        // The service may refuse a cursor that is beyond the feed's end, so the last change received is used instead.
+        // The service may refuse a cursor beyond the feed's end. If no changes are missing, the last one's id is used.
         const last = newest > shown ? await findNewest() : newest;
         if (last <= shown) return { cursor: shown, goesOn: false };
         throw refuse(after, `nextCursor ${nextCursor} is beyond the newest change of /changes/recent, ${last}`);
@@ -63,7 +63,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
       if (!hasMore) return { cursor: nextCursor, goesOn: false };
       if (pages === LIMITS.longFeedPages) {
         const end = await findEnd();
-        // If the cursor has already passed this end, the end is out of date.
+        // If the cursor has already passed `end.newest`, that end is out of date.
         if (end.newest >= nextCursor) goal = end;
       }
       isReached = goal !== undefined && nextCursor >= goal.newest;

@@ -4,13 +4,13 @@ import { readChangeId } from './page.js';
 
 /** The changes before the lake's cursor that are read again. */
 export interface ReadOverlap extends FeedOverlap {
-  /** Returns those of the given ids whose changes earlier runs rejected. History doesn't contain these changes. */
+  /** Returns the ids of changes that earlier runs rejected. History doesn't contain rejected changes. */
   findRejected(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 
 /**
- * Returns the page's changes that the lake doesn't contain yet. Those before the lake's cursor became visible late. A
- * change without a readable id counts as known if the last readable id is below the lake's cursor.
+ * Returns the page's changes that the lake doesn't contain yet. The service may show changes late, even before the
+ * lake's cursor. Skips a change without a readable id if the last readable id is below the lake's cursor.
  * @param after the page's cursor
  * @param from the lake's cursor
  */

@@ -33,11 +33,11 @@ export interface LandedFeed {
 /** One dataset's feed or the whole feed, and the change after which it is read. */
 export interface FeedPart extends DatasetPart {
   from: bigint;
-  /** Changes before `from` to read again. Only those that became visible late are kept. */
+  /** Changes before `from` that are read again. Only changes that appeared in the feed late are kept. */
   overlap?: ReadOverlap | undefined;
   /**
-   * The newest change before complete rows were read; undefined if none are read. If it is set, a refused cursor isn't
-   * an error: the feed is read from its first page, and counts as read up to the watermark.
+   * The newest change before complete rows were read; undefined if none are read. If a cursor is refused, a feed with a
+   * watermark is read from its first page, and its final cursor is at least the watermark.
    */
   watermark?: bigint;
 }
@@ -55,9 +55,9 @@ interface FeedJudges {
 
 const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
 
-/** Returns the id of the newest change (API §4, /changes/recent), if any. The feed is complete up to this change. */
+/** Returns the id of the newest change (API §4, /changes/recent), if any. The feed contains all earlier changes. */
 export async function readNewestChange(client: ApiClient): Promise<bigint | undefined> {
-  // Parses only the id, so that a change in another field can't stop a run.
+  // Parses only the id. An invalid value in another field then can't stop a run.
   const { changes } = await client.json('/changes/recent', { limit: 1 }, newestChange);
   return changes[0]?.id;
 }
@@ -68,10 +68,10 @@ async function findEnd(client: ApiClient, io: Io): Promise<FeedEnd> {
 }
 
 /**
- * Reads the feed to its end (API §4, /changes), one dataset after the other, and writes one change per line. Several
- * datasets share one cursor, the smallest id up to which all of their feeds were read. An interrupted run continues
- * after its last page. If the plan no longer includes the feed, returns the changes received so far, or undefined if
- * there are none.
+ * Reads the feed to its end (API §4, /changes), one dataset after the other, and writes one change per line. For
+ * several datasets, the cursor is the smallest id up to which all feeds were read. An interrupted run continues after
+ * its last page. If the plan no longer includes the feed, returns the changes received so far, or undefined if there
+ * are none.
  * @param client sends requests without a dataset
  */
 export async function landFeed(
@@ -119,7 +119,7 @@ async function pullFeed(
   return done;
 }
 
-/** Journals the feed's end before the feeds of several datasets are read. Each attempt reads the end again. */
+/** Journals the newest change before reading the feeds of several datasets. Each attempt requests this change again. */
 async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
   if (journal.state.feed.bound?.isOfThisTry !== true) {
     await journal.append({ type: 'feed.bound', ...(await findEnd(client, io)), calls: client.calls() });
@@ -145,7 +145,7 @@ export function least(ids: readonly bigint[]): bigint {
   return found;
 }
 
-/** Reads the feed of each dataset to its end. Requests nothing if no feed can have new changes. Returns the cursors. */
+/** Reads the feed of each dataset to its end, and returns the cursors. Requests nothing if there are no new changes. */
 async function pullParts(
   landing: Landing,
   parts: readonly FeedPart[],
@@ -173,7 +173,7 @@ export function isCursorRefused(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
 }
 
-/** Requests the page after the id `after`. If the service refuses this id and `from` is later, tries `from` instead. */
+/** Requests the page after `after`. If the service refuses this cursor and `from` is greater, tries `from` instead. */
 export async function fetchFeedPage({ client, from }: Pick<FeedPart, 'client' | 'from'>, after: bigint) {
   const read = async (cursor: bigint) => {
     const { body } = await client.bytes('/changes', { after: cursor, limit: PAGE_LIMIT });
@@ -198,7 +198,7 @@ async function fetchPage(part: FeedPart, cursor: bigint, io: Io) {
 class FeedTotal {
   #first: { cursor: bigint; rows: bigint } | undefined;
 
-  /** Returns undefined for the first page, and without `newest`, because an estimate isn't worth a request. */
+  /** Returns undefined for the first page, and if `newest` is unknown. An estimate isn't worth another request. */
   estimate(cursor: bigint, rows: bigint, newest: bigint | undefined): bigint | undefined {
     const first = this.#first;
     this.#first ??= { cursor, rows };
@@ -223,8 +223,8 @@ async function pullPart(
   // The returned cursor is at least this id, even if the feed is read again from its first page.
   let known = from;
   const total = new FeedTotal();
-  // The feed contains the watermark and the changes that history already has, so more pages must follow until the
-  // cursor has reached them.
+  // The feed contains the watermark and all changes in history, so pages are read at least until the cursor has reached
+  // these ids.
   const newestKnown = overlap === undefined ? 0n : greatest(overlap.known);
   const isBehind = () => cursor < newestKnown || (isOnly && larger(cursor, known) < (part.watermark ?? 0n));
   const mayGoOn = pages.follow(isOnly && part.watermark !== undefined);
@@ -251,7 +251,7 @@ async function pullPart(
       }
       cursor = nextCursor;
       hasMore = goesOn || mayGoOn({ ...page, rows: page.changes.length }, isBehind());
-      // Only pullFeed reports the end of the last feed. Here, the end of one of several feeds is just progress.
+      // If there is only one feed, pullFeed reports its end. The end of one of several feeds is reported as progress.
       if (hasMore || !isOnly) {
         const all = BigInt(rows);
         const newest = isOnly ? (guard.goal()?.newest ?? part.watermark) : undefined;

@@ -14,7 +14,7 @@ import { writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 48 * 1024 * 1024;
 
-/** The format of exports, a function that recognizes the field with an item's id, and the gate that admits exports. */
+/** `fitId` recognizes the field with an item's id. `gate` decides whether an export is allowed. */
 export interface AskedExport {
   format: ExportFormat;
   fitId: FitId;
@@ -22,8 +22,8 @@ export interface AskedExport {
 }
 
 /**
- * Downloads an export of the items that have changed since a time (API §4, /export with `changedSince`), and removes
- * its items from `itemIds`. If the export is interrupted or cut, the remaining items must be read in other ways. Calls
+ * Downloads an export of the items that have changed since `changedSince` (API §4, /export), and removes these items
+ * from `itemIds`. If the export is interrupted or cut off, the remaining items must be read in another way. Calls
  * `onLanded` after each file.
  */
 export async function landHydrationExport(
@@ -77,7 +77,7 @@ export function isExportFile(file: { path: string }): boolean {
   return isHydrationExport(path.basename(file.path));
 }
 
-/** Removes the ids of the items in a file from `needed`. @param fitId recognizes the field with the id */
+/** Removes the items in a file from `needed`. @param fitId recognizes the field with an item's id */
 export async function takeOff(needed: IdSet, file: string, fitId: FitId): Promise<void> {
   const ids = readLandedIds(file, isExportFile({ path: file }) ? fitId : isNamedId);
   for await (const id of ids) needed.delete(id);

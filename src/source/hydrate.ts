@@ -16,10 +16,10 @@ import { type AskedExport, landHydrationExport, takeOff } from './hydrate-export
 import { type ItemFile, ItemFiles, landSingleItems, listItemFiles, readItem } from './item-files.js';
 import { type ItemPage, readItemPage } from './page.js';
 
-/** The number of parallel requests. The client also limits the rate. */
+/** The maximum number of parallel requests. The client separately limits their rate. */
 const CONCURRENCY = 4;
 
-/** The items to read in full, because their changes don't contain all new values. */
+/** Items that must be read in full. Their changes in the feed don't contain all new values. */
 export interface HydrationNeed {
   itemIds: IdSet;
   /** The time of the items' earliest change, as ISO 8601 in UTC. */
@@ -35,7 +35,7 @@ export interface HydrationMeans {
   parts: readonly DatasetPart[];
 }
 
-/** Chooses how to read the remaining items of a dataset. Throws `snapshot_incomplete` if no way is allowed. */
+/** Chooses how to read a dataset's remaining items. Throws `snapshot_incomplete` if too few calls are left. */
 function chooseWay(
   { dataset, client }: DatasetPart,
   { exports }: RunProgress,
@@ -58,9 +58,9 @@ function chooseWay(
 type Land = (part: DatasetPart, body: Buffer, items: Pick<ItemPage, 'ids' | 'rows'>, page?: number) => Promise<void>;
 
 /**
- * Reads the needed items in full (API §4, /items and /items/{id}) with few calls, and writes one item per line. Skips
- * items that are no longer visible. Removes items from `need.itemIds` when they are read. Calls `onFile` for each
- * closed file, first for the files of earlier attempts.
+ * Reads the needed items in full (API §4, /items and /items/{id}), and writes one item per line. Skips items that are
+ * no longer visible. Removes each item that was read from `need.itemIds`. Calls `onFile` for each closed file, starting
+ * with the files of earlier attempts.
  */
 export async function landHydration(
   client: ApiClient,
@@ -100,9 +100,10 @@ export async function landHydration(
     });
   try {
     for (const [index, part] of parts.entries()) {
-      // Stops if reading the remaining items one by one takes no more calls than a page for each remaining dataset.
+      // Single reads of the remaining items take no more calls than one page for each remaining dataset.
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
-      // An earlier attempt found that pages wouldn't save calls, and began reading items one by one. Continue that way.
+      // An earlier attempt has begun reading single items, because pages wouldn't save calls. Continues with single
+      // items.
       if (journal.state.hydration.hasSingles) break;
       const isExported = await readChangedPages(part, landing, need, land, async (facts) => {
         const choice = chooseWay(part, journal.state, facts, means, io);
@@ -128,9 +129,9 @@ export async function landHydration(
 }
 
 /**
- * Reads pages of changed items that earlier attempts haven't read. Requests the newest listings first, because this
- * order doesn't change during reading, and because most of the needed items are new. Stops as soon as reading the
- * remaining items one by one takes fewer calls. Returns true if the first page shows that an export is cheaper.
+ * Reads the pages of changed items that earlier attempts haven't read. Requests newly listed items first: their order
+ * doesn't change during reading, and most of the needed items are new. Stops when single reads of the remaining items
+ * take fewer calls. Returns true if the first page shows that an export is cheaper.
  */
 async function readChangedPages(
   part: DatasetPart,
@@ -168,7 +169,7 @@ async function readChangedPages(
   return false;
 }
 
-/** Returns the pages to request in parallel: one at first, later at most as many as the needed items can fill. */
+/** Returns the pages to request in parallel: one at first, and later no more pages than needed items could fill. */
 export function planWave(needed: number, next: number, total: number): number[] {
   const isFirst = total === Number.POSITIVE_INFINITY;
   const pages = isFirst ? 1 : Math.min(CONCURRENCY, Math.ceil(needed / ITEMS_A_PAGE), total - next);
@@ -193,16 +194,16 @@ async function readSingleItems(client: ApiClient, need: HydrationNeed, land: Lan
 const MOST_REREADS = 500;
 
 /**
- * True if items came from lists, which may show older versions than a single read. False after a reread, and once the
- * run's row counts are final.
+ * True if items came from pages or exports, which may show older versions than single reads. False after a reread, and
+ * once the run's row counts are final.
  */
 export function hasReadLists({ journal: { state } }: Landing): boolean {
   return !isPublishable(state) && !state.hydration.isReadAgain && state.hydration.hasLists;
 }
 
 /**
- * Reads items again, one by one (API §4, /items/{id}), because pages showed older versions of them than the feed. Does
- * so once in each run. If the service refuses or doesn't respond, a later run reads them.
+ * Reads items again, one by one (API §4, /items/{id}), if pages showed older versions of these items than the feed.
+ * Does so once in each run. If the requests fail, a later run reads the items.
  */
 export async function landRereads(
   client: ApiClient,

@@ -22,7 +22,7 @@ export interface ItemFile {
   path: string;
   rows: number;
   bytes: number;
-  /** When the file's last page was read, or its export was requested, as ISO 8601. */
+  /** The time at which the file's last page was read, or at which its export was requested (ISO 8601). */
   readAt: string;
 }
 
@@ -34,7 +34,7 @@ export function listItemFiles({ folder, journal }: Landing, kind: PageKind): Ite
 /** Cuts off each item file after its last journaled row, because a killed process may leave more bytes. */
 export async function cutItemTails({ folder, journal }: Landing): Promise<void> {
   for (const { files } of Object.values(journal.state.pages)) {
-    // Skips files of exports. They are journaled only when complete, and `bytes` doesn't include their repeated header.
+    // Skips export files. They are complete once journaled, and `bytes` doesn't include the header of each CSV file.
     for (const [file, { bytes }] of files)
       if (!isHydrationExport(file)) await cutTail(path.join(folder, file), bytes, journal);
   }
@@ -54,7 +54,7 @@ export class ItemFiles {
     this.#kind = kind;
     this.#io = io;
     this.#fileBytes = fileBytes;
-    // Starts a new file, because an earlier process may have left the last one incomplete.
+    // The next file gets a new number, because an earlier process may have left the last file incomplete.
     this.#number = landing.journal.state.pages[kind].files.size;
   }
 
@@ -89,7 +89,7 @@ export class ItemFiles {
   }
 }
 
-/** Yields the ids of the items in a JSON or CSV file. Skips blank and damaged rows, which are rejected later. */
+/** Yields the ids of the items in a JSON or CSV file. Skips blank and damaged rows. Damaged rows are rejected later. */
 export async function* readLandedIds(file: string, fitId: FitId): AsyncGenerator<bigint> {
   if (extname(file) === '.csv') yield* readCsvIds(file, fitId);
   else
@@ -137,7 +137,7 @@ export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | 
   }
 }
 
-/** The number of parallel requests. The client also limits the rate. */
+/** The maximum number of parallel requests. The client separately limits their rate. */
 const CONCURRENCY = 4;
 
 /**

@@ -43,8 +43,8 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
 }
 
 /**
- * Reads the next cursor. The API document doesn't define it for the last page of a feed, where it may be null, 0 or
- * missing. In this case, returns `end`.
+ * Reads the next cursor. The API document doesn't define the cursor of a feed's last page, which may be null, 0 or
+ * missing. For such a cursor, returns `end`.
  * @param end the id of the last change on the feed's last page; undefined for other pages
  */
 function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | undefined): bigint {
@@ -58,8 +58,8 @@ function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | un
 }
 
 /**
- * Reads the ids on a page. They must be greater than the cursor and increase (API §2, Change). Skips unreadable ids,
- * because their changes are rejected later.
+ * Reads the ids on a page. They must be greater than the cursor and increase (API §2, Change). Skips unreadable ids. A
+ * later step rejects changes with such ids.
  */
 function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<FeedPage, 'shown' | 'readable'> {
   let shown = after;
@@ -81,7 +81,7 @@ export function readChangeId(body: Buffer, { start }: Pick<Slice, 'start'>): big
 }
 
 /**
- * True if a change names its item. The item is missing once it has left the caller's data (API §2, Change).
+ * True if a change names its item. The service omits an item that has left the caller's data (API §2, Change).
  * @throws SyntaxError if there is no object at `change`
  */
 export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {

@@ -13,27 +13,27 @@ import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page
 /** The maximum number of rounds of a poll. Items that change during the last round are read by the next run. */
 const ROUNDS = 5;
 /**
- * The maximum number of times that all items are read. Items that changed at the same time have no fixed order, so one
- * reading of all pages may miss an item.
+ * The maximum number of times that all items are read. One reading may miss an item, because items that changed at the
+ * same time have no fixed order and may move between pages.
  */
 const READINGS = 2;
-/** Each round starts this long before the previous round's newest change, because several items may share its time. */
+/** Each round starts this long before the previous round's newest change, because other items may share its time. */
 const ROUND_OVERLAP_MS = 60 * 1000;
 
 export interface Poll {
   /** The poll reads only items that changed after this time (ISO 8601); undefined for all items. */
   changedSince: string | undefined;
   /**
-   * True if the poll must not miss an item that changes meanwhile, and so moves to a page that was already read. Such
-   * items are polled again until they fit on one page, because a single page is consistent.
+   * True if the poll must not miss an item that changes meanwhile, which moves it to a page that was already read.
+   * Changed items are polled again until they fit on one page, because a single page is consistent.
    */
   untilSettled: boolean;
 }
 
 /**
- * Reads the items that changed since a time, or all items (API §4, /items), one dataset after the other, latest changes
- * first. An item that changes in the meantime moves other items only to later pages. An interrupted poll resumes at the
- * page that it had reached. Throws `snapshot_incomplete` if the pages of all items show fewer items than the service
+ * Reads the items that changed since a time, or all items (API §4, /items), one dataset after the other. Requests the
+ * latest changes first, so an item that changes meanwhile moves other items only to later pages. An interrupted poll
+ * resumes at its last page. Throws `snapshot_incomplete` if a poll of all items finds fewer items than the service
  * counts.
  */
 export async function landPoll(
@@ -105,8 +105,8 @@ class Rounds {
         if (page === 0 && !isBegun) {
           const [first] = slices;
           const newest = (first === undefined ? undefined : readLastChanged(body, first)) ?? null;
-          // Items are sorted by their latest change. If the latest time is the same as in the last round, nothing has
-          // changed.
+          // Items are sorted by their latest change, so nothing has changed if the latest time is the same as in the
+          // last round.
           isUnmoved = changedSince !== undefined && newest !== null && newest === this.#polled?.round.newest;
           await journal.append({ type: 'poll.round', since: changedSince ?? null, newest, dataset });
         }
@@ -121,7 +121,7 @@ class Rounds {
     }
   }
 
-  /** Polls the items that changed during the last round again, for up to ROUNDS rounds, until they fit on one page. */
+  /** Polls the items that changed during the last round, up to ROUNDS times, until they fit on one page. */
   async #settle(): Promise<void> {
     for (let round = 1; this.#roundPages > 1; round++) {
       if (round > ROUNDS) return this.#io.log('warn', 'poll.unsettled', { rounds: round });
@@ -134,7 +134,7 @@ class Rounds {
     await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
   }
 
-  /** Repeats the poll until it has seen as many items as the service counts: first changed items, then all items. */
+  /** Polls changed items, and then all items, until the run has found as many items as the service counts. */
   async #complete(): Promise<void> {
     for (let look = 1; ; look++) {
       const total = await this.#countItems();

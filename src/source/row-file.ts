@@ -46,7 +46,7 @@ export class RowFile<Entry> {
     return new RowFile(await open(path, 'a+'), dirname(path), journal, end);
   }
 
-  /** Appends rows, which are journaled once they are synced. Returns the end of the file. Calls must not overlap. */
+  /** Appends rows. They are journaled after they are synced. Returns the end of the file. Calls must not overlap. */
   async land(body: Buffer, rows: readonly Slice[], name: (mark: RowMark) => Entry): Promise<number> {
     if (this.#error !== undefined) throw this.#error;
     const lines = writeLines(body, rows);

@@ -62,8 +62,8 @@ class Lines implements RowScanner {
 const DELIMITERS = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
 /**
- * Rejects CSV whose columns aren't separated by commas (RFC 4180), as soon as its header arrives. The service bills the
- * export nevertheless, so later runs don't request this format again.
+ * Rejects CSV whose columns aren't separated by commas (RFC 4180), as soon as its header arrives. The service still
+ * bills the export, so later runs don't request this format again.
  */
 function refuseDelimiter(header: Buffer): void {
   const text = header.toString('utf8', 0, 1000);

@@ -17,8 +17,8 @@ export interface Segment {
 }
 
 /**
- * Splits an export into files of about `targetBytes`, each of complete rows. Every CSV file starts with the header.
- * Calls `onSegment` for each synced file, in order, while the next file is being written. Throws an error of
+ * Splits an export into files of about `targetBytes` that contain only complete rows. Every CSV file starts with the
+ * header. Calls `onSegment` for each synced file, in order, while the next file is being written. Throws an error of
  * ExportBounds if the body has more rows than announced, or doesn't fit on the disk.
  */
 export async function writeSegments(
@@ -46,7 +46,7 @@ export async function writeSegments(
   }
 }
 
-/** Chunks from the network are joined up to this size, because each write occupies a thread that DuckDB could use. */
+/** Chunks from the network are joined up to this size. Fewer writes leave more threads to DuckDB. */
 const WRITE_BYTES = 1024 * 1024;
 
 class SegmentWriter {

@@ -7,7 +7,7 @@ import type { DatasetPart } from './dataset-client.js';
 import { exportShard, listSegments, type SegmentTyping, type ShardProgress } from './export-shard.js';
 import type { ExportFormat } from './row-scanner.js';
 
-/** The number of parallel exports. The client also limits the rate. */
+/** The maximum number of parallel exports. The client separately limits the rate of requests. */
 const CONCURRENCY = 4;
 
 export interface SnapshotOptions {
@@ -17,8 +17,8 @@ export interface SnapshotOptions {
 }
 
 /**
- * Downloads all items, in one export or in parallel exports of parts (shards). After an interruption, only incomplete
- * shards are requested again. Throws the error of `options.gate`, before any request, if it refuses the rows.
+ * Downloads all items, in one export or in parallel exports of parts (shards). After an interruption, requests only
+ * incomplete shards again. If `options.gate` doesn't allow all rows, throws its error before any request.
  */
 export async function landSnapshot(
   parts: readonly DatasetPart[],
@@ -36,7 +36,7 @@ export async function landSnapshot(
     return segments === undefined;
   });
   const totalRows = sum(shards).rows;
-  // Asks the gate about all shards at once, so that it can't refuse a shard after others were paid for.
+  // Asks about all shards at once. Otherwise, the gate could refuse a shard after others were paid for.
   options.gate.require(sum(missing).rows);
   const report = (done: boolean) =>
     io.progress({ step: 'land', part: 'snapshot', ...sum([...came.values()]), totalRows, done });

@@ -4,12 +4,12 @@ import { hasItem, readChangeId } from './page.js';
 
 /**
  * Lists the ids of changes that don't name their item (API §2, Change). Omits a change if another dataset's feed, or
- * one of `others`, contains it with its item.
+ * one of `others`, names the change's item.
  */
 export async function listUnnamedChanges(feed: LandedFeed, others: readonly ChangeFile[]): Promise<bigint[]> {
   const unnamed = new Set<bigint>();
   for await (const { id, isNamed } of readChanges(feed)) if (!isNamed) unnamed.add(id);
-  // Reads the feed again for named changes. Keeping them in memory could take too much, because there may be very many.
+  // Reads the feed again for changes that name their item. There may be too many of these ids to keep them in memory.
   for (const landed of unnamed.size === 0 ? [] : [feed, ...others]) {
     for await (const { id, isNamed } of readChanges(landed)) if (isNamed) unnamed.delete(id);
   }

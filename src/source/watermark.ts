@@ -14,9 +14,9 @@ const newestItem = z.looseObject({
 });
 
 /**
- * Journals the low watermark: the newest change (API §4, /changes/recent), from which the feed can safely be read, and
- * the latest time at which any item changed (/items by `-lastChanged`). One time is enough for all datasets, because
- * polls start an hour before it.
+ * Journals the low watermark: the feed's newest change (API §4, /changes/recent), after which the feed must be read,
+ * and the latest time at which any item changed (/items by `-lastChanged`). One time is enough for all datasets,
+ * because polls start an hour before this time.
  * @param client sends requests without a dataset
  * @param feed `new` if the feed is read only from shortly before the low watermark
  */
@@ -67,12 +67,12 @@ async function readNewest(
 
 const PAGE_LIMIT = 200;
 /**
- * The maximum number of pages of recent changes to read. If the last hour has more changes, a shorter time is enough,
- * because later runs read these changes again anyway.
+ * The maximum number of pages of recent changes to read. If the last hour has more changes, a shorter time is used. It
+ * is enough, because later runs read these changes again.
  */
 const MOST_PAGES = 25;
 
-/** Parses only the needed fields, so that a change in another field can't stop a run. */
+/** Parses only the needed fields. An invalid value in another field then can't stop a run. */
 const recentPage = z.looseObject({
   changes: z.array(z.looseObject({ id: int64, observedAt: z.string().optional() })),
   hasMore: z.boolean().optional(),
@@ -87,8 +87,8 @@ export interface RecentWindow {
 }
 
 /**
- * Finds the feed's cursor an hour before its newest change (API §4, /changes/recent). Complete rows may lag behind the
- * feed, so the changes of this hour are applied to rows that don't include them yet.
+ * Finds the feed's cursor an hour before its newest change (API §4, /changes/recent). The changes of this hour are
+ * applied to complete rows, because these rows may lag behind the feed and lack the changes.
  */
 export async function findRecentWindow(client: ApiClient): Promise<RecentWindow> {
   const page = await client.json('/changes/recent', { limit: PAGE_LIMIT }, recentPage);
@@ -105,7 +105,7 @@ async function findStart(client: ApiClient, first: RecentPage, newest: RecentPag
     const older = page.changes.find(({ observedAt }) => Date.parse(observedAt ?? '') < since);
     if (older !== undefined) return older.id;
     const last = page.changes.at(-1)?.id;
-    // There are no older changes, so this is the cursor before the oldest change received.
+    // The service returns no older changes, so the cursor is just before the oldest change received.
     if (last === undefined || last >= oldest) return oldest - 1n;
     if (page.hasMore !== true) return last - 1n;
     if (pages === MOST_PAGES) return last;
