@@ -10,9 +10,9 @@ export function readMachineMemory(): number {
 }
 
 /**
- * Returns DuckDB's memory limits in bytes: the initial limit, and `mostMemory`, which applies to statements that need
- * more. If the user sets a limit, both limits are equal to it. By default, `mostMemory` is a third of the memory. In
- * benchmarks, a process used up to two and a half times DuckDB's limit, and the system also needs memory.
+ * Returns DuckDB's memory limits in bytes: the initial limit, and `mostMemory`, to which it is raised if a statement
+ * needs more. If the user sets a limit, both limits are equal to it. By default, `mostMemory` is a third of the memory.
+ * In benchmarks, a process used up to two and a half times DuckDB's limit, and the system also needs memory.
  */
 export function chooseMemoryLimits(own?: number): { memoryLimit: number; mostMemory: number } {
   const mostMemory = own ?? Math.floor(readMachineMemory() / 3);

@@ -7,7 +7,7 @@ import type { ComparedRun } from './apply.js';
 /** If a sample shows that the changes omit values, runs read all changed items in full for this many milliseconds. */
 const DISTRUST_MS = 30 * 24 * 3600 * 1000;
 
-/** True if the run reads all changed items in full. See `DISTRUST_MS`. */
+/** True if the run reads all changed items in full, because a recent sample showed that the changes omit values. */
 export async function isDistrusted(io: Io, { landing, memory }: Ledger, { account }: LandedInput): Promise<boolean> {
   const { journal } = landing;
   const { partialAt } = memory.state;

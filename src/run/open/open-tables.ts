@@ -12,7 +12,7 @@ import type { LakeRows } from '../../lake/table-rows.js';
 import type { Lake } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
 
-/** Maps each table that other programs have changed to its version. The run's complete copy repairs these tables. */
+/** Maps each table that the run's complete copy repairs to the last version in which another program changed it. */
 export type Repairs = Partial<Record<TableName, bigint>>;
 
 /**

@@ -180,7 +180,7 @@ async function findLastRuns(
   };
 }
 
-/** Finds how many items have an unknown listing state, and since when. @param idleRuns newer runs */
+/** Finds how many items have an unknown listing state, and since when. @param idleRuns runs after those in `runs` */
 async function findUnknownListing(
   graph: RelationGraph,
   before: LakeRows,

@@ -11,7 +11,7 @@ import { type Applied, DECLARED_TABLES, type FileChange, type TableName } from '
 import type { OldTables } from './old-tables.js';
 import type { LedgerRun, Rebuild, RebuildPlan } from './plan-rebuild.js';
 
-/** Copies rows of the runs that aren't replayed: history, rejects, closed days, and the websites known at that time. */
+/** Copies rows of runs that aren't replayed: history, rejects, closed days, and websites known before the replay. */
 export async function seedTables(rebuild: Rebuild): Promise<void> {
   const { plan } = rebuild;
   const [start] = plan.runs;
