@@ -21,7 +21,7 @@ export interface Feed {
   parts: ReadonlyMap<Dataset, FeedProgress>;
   /** The cursors at which the run started or restarted reading a feed. */
   starts: readonly bigint[];
-  /** The newest change at the time when the run started reading the feeds of several datasets. */
+  /** The newest change when the run started reading the feeds of several datasets. */
   bound: { newest: bigint; at: string; isOfThisTry: boolean } | undefined;
   /** The cursor up to which the feed was read; undefined until reading ends. */
   done: Pick<EntryOf<'feed.done'>, 'cursor' | 'complete' | 'at'> | undefined;

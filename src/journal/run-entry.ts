@@ -62,7 +62,7 @@ export const runEntry = z.discriminatedUnion('type', [
     /** An id before the cursor. The changes between this id and the cursor are read again. */
     overlap: int64Text.optional(),
   }),
-  /** The way to copy all items, or to read changed items in full, that a process has chosen, and the reason for it. */
+  /** The chosen way to copy all items or to read changed items in full, and the reason for this choice. */
   asked('chosen', { what: z.enum(['copy', 'hydration']), way: z.string(), reason: z.string() }),
   /** The time at which rows were first computed. Later attempts reuse this time for sites, rejects and removals. */
   note('normalize', {
@@ -99,7 +99,7 @@ export const runEntry = z.discriminatedUnion('type', [
     ),
     reason: z.string(),
   }),
-  /** From this entry on, the service counts and bills the rows of the export, even if it is interrupted. */
+  /** When this entry is written, the service bills the rows of the export, even if the export is interrupted later. */
   asked('export.begin', {
     ...attempt,
     readAt: z.string(),

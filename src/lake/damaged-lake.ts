@@ -14,8 +14,8 @@ export interface RepairableLake {
 }
 
 /**
- * Opens a lake for reading. If runs have downloaded data to the lake, the marker file may be missing, damaged or of
- * another format.
+ * Opens a lake for reading. Accepts a marker file that is missing, damaged or of another format if runs have downloaded
+ * data to the lake.
  * @throws PricelakeError `lake_invalid` if `openLake` fails and no run has downloaded data to the lake
  */
 export async function openDamagedLake(path: string): Promise<RepairableLake> {

@@ -15,13 +15,13 @@ export function readRetentionMs(metaData: MetaData | undefined): number {
   return Number(metaData?.configuration[RETENTION] ?? 0) * HOUR_MS;
 }
 
-/** Returns how long the log keeps records of removed files, in milliseconds. Delta's VACUUM keeps the files as long. */
+/** Returns how long the log keeps records of removed files, in milliseconds. VACUUM keeps these files for as long. */
 export function readTombstoneMs(metaData: MetaData | undefined): number {
   return Math.max(HOUR_MS, readRetentionMs(metaData));
 }
 
 /**
- * Returns the `metaData` action that a commit must contain, or undefined if the table's current one is up to date. The
+ * Returns the `metaData` action that a commit must contain, or undefined if the table's metadata is up to date. The
  * columns and the partitioning can change only if the commit replaces all files.
  * @throws PricelakeError `config` if files with another partitioning would remain, `lake_invalid` if files with other
  * columns would remain

@@ -5,7 +5,7 @@ import { BOUND_LENGTH, type ColumnStatistics } from './stats.js';
 
 export type FileStatistics = ReadonlyMap<string, ColumnStatistics>;
 
-/** The statistics of a column in a row group, or combined for several row groups of a file. */
+/** The statistics of a column in one row group, or combined for all row groups of a file. */
 interface GroupRow {
   file: string;
   name: string;

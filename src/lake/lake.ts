@@ -9,7 +9,7 @@ import { type Lake, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 
-/** Names that a folder without a lake may contain: operating systems or an interrupted `openLake` create them. */
+/** Names that a folder without a lake may contain. The system or an interrupted `openLake` creates these files. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 
 /** The version of the lake format. Raise it when this code can't read older lakes. `rebuild` recreates their tables. */

@@ -33,7 +33,7 @@ export const ownerSchema = z.object({
 });
 type Owner = z.infer<typeof ownerSchema>;
 
-/** A holder whose process can't be observed counts as dead if it hasn't renewed the lock for this many milliseconds. */
+/** A holder whose process can't be observed counts as dead after this many milliseconds without a renewal. */
 export const STALE_MS = 60_000;
 const INTERVAL_MS = 10_000;
 

@@ -15,7 +15,7 @@ export function sealEntry(commitInfo: object, actions: readonly string[]): strin
 const SEALED = new RegExp(`^[^\\n]*(,"${SEAL}":"([^"]*)")`);
 const OURS = /^[^\n]*"engineInfo":"pricelake\//;
 
-/** True if an entry doesn't match its checksum, or if pricelake has written the entry and the checksum is missing. */
+/** True if an entry doesn't match its checksum, or if it has no checksum although pricelake wrote it. */
 export function isSealBroken(text: string): boolean {
   const [, member = '', seal] = SEALED.exec(text) ?? [];
   return seal === undefined ? OURS.test(text) : hash(text.replace(member, '')) !== seal;

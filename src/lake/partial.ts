@@ -6,7 +6,7 @@ import { type Lake, privatePath, tablePath } from '../tables/layout.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 
-/** The content of the file that marks a folder as partial: some of the lake's data files are only on the remote. */
+/** The content of the file that marks a folder as partial. A partial folder lacks data files that are on the remote. */
 const partialSchema = z.strictObject({ remote: z.string() });
 type Partial = z.infer<typeof partialSchema>;
 

@@ -8,7 +8,7 @@ export interface ProcessIdentity {
   host: string;
   /** The boot id of the system and the namespace of the process id. Either is omitted if it is unknown. */
   place: string;
-  /** When the process started, to distinguish it from a later process with the same id; empty if unknown. */
+  /** The time at which the process started, because a later process may have the same id; empty if unknown. */
   startedAt: string;
 }
 

@@ -29,7 +29,7 @@ export interface WrittenFiles {
 
 /**
  * Writes the rows of `select`, without casting, as Parquet files under `_pricelake/staging/<runId>/<table>/`, for
- * `commitTable`. Syncs the files and reads them back. Writes no file for no rows, unless `keepsEmpty` is true.
+ * `commitTable`. Syncs the files and reads them back. If there are no rows, writes a file only if `keepsEmpty` is true.
  * @throws PricelakeError `lake_invalid` if the columns differ from the table's or a file fails its check, `config` if a
  * partition value can't be stored
  */

@@ -15,7 +15,7 @@ export function rebuildPath(lake: Lake): string {
   return privatePath(lake, 'rebuild');
 }
 
-/** Returns the path of a file that exists only during a swap. It lists the tables of the rebuilt lake. */
+/** Returns the path of a file that lists the tables of the rebuilt lake. The file exists only during a swap. */
 function orderPath(lake: Lake): string {
   return privatePath(lake, 'swap.json');
 }

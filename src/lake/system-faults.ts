@@ -13,7 +13,7 @@ const FAULTS: readonly SystemFault[] = [
   {
     code: 'disk_full',
     systemCodes: ['ENOSPC', 'EDQUOT'],
-    // DuckDB reports that its temporary files reached their limit, which is nearly all of the free space.
+    // `max_temp_directory_size` limits DuckDB's temporary files to nearly all of the free space.
     texts: /no space left on device|disk quota exceeded|max_temp_directory_size/i,
     what: 'no space left on the disk; published data is unaffected',
     hint: 'Free some space or move the lake to a larger disk, then run the same command again. Nothing is lost.',

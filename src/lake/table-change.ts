@@ -30,12 +30,12 @@ export interface Replacement {
   key: string;
   /** The keys of the rows to remove, without duplicates. */
   gone: Relation;
-  /** Rows with a column `filename`: the files that contain rows to remove. If undefined, all files are searched. */
+  /** The files that contain rows to remove: rows with a column `filename`. If undefined, all files are searched. */
   places?: Sql;
   added: Sql;
   /** The maximum number of rows to add, if known. */
   maxAdded?: bigint;
-  /** True to also rewrite the smallest file of each partition that gets rows, so that few small files remain. */
+  /** True if the smallest file of each partition that gets rows is rewritten too, so that few small files remain. */
   fillsSmall?: boolean;
 }
 

@@ -11,7 +11,7 @@ export interface FeedEnd {
 export interface FeedGuard {
   /**
    * Checks a page. Returns the next cursor, and whether to request another page.
-   * @throws PricelakeError `contract` if the page makes no progress, or if changes would be lost because it skips them
+   * @throws PricelakeError `contract` if the page makes no progress, or if its cursor skips changes that would be lost
    * @param findNewest requests the id of the newest change in this part of the feed
    */
   admit(page: FeedPage, after: bigint, findNewest: () => Promise<bigint>): Promise<{ cursor: bigint; goesOn: boolean }>;
@@ -55,7 +55,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): Fe
       if (hasMore) count(page, after);
       if (nextCursor > shown && nextCursor > newest) ({ newest } = await findEnd());
       if (nextCursor > shown && nextCursor > newest) {
-        // The service may refuse a cursor beyond the feed's end. If no changes are missing, the last one's id is used.
+        // The service may refuse a cursor beyond the feed's end. If nothing is missing, returns the last change's id.
         const last = newest > shown ? await findNewest() : newest;
         if (last <= shown) return { cursor: shown, goesOn: false };
         throw refuse(after, `nextCursor ${nextCursor} is beyond the newest change of /changes/recent, ${last}`);

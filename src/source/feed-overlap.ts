@@ -4,7 +4,7 @@ import { readChangeId } from './page.js';
 
 /** The changes before the lake's cursor that are read again. */
 export interface ReadOverlap extends FeedOverlap {
-  /** Returns the ids of changes that earlier runs rejected. History doesn't contain rejected changes. */
+  /** Filters the ids of changes that earlier runs rejected. History doesn't contain rejected changes. */
   findRejected(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 

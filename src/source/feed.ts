@@ -23,7 +23,7 @@ export interface LandedFeed {
   /** The number of changes that don't name their item. */
   unnamed: number;
   bytes: number;
-  /** Every change up to this id has been received. The next run receives later changes again. */
+  /** Every change up to this id has been received. The next run continues from this id. */
   cursor: bigint;
   /** True if the feed was read to its end; false if the plan stopped including the feed before that. */
   complete: boolean;

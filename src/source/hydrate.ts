@@ -100,7 +100,7 @@ export async function landHydration(
     });
   try {
     for (const [index, part] of parts.entries()) {
-      // Single reads of the remaining items take no more calls than one page for each remaining dataset.
+      // Stops reading pages if single reads take no more calls than one page for each remaining dataset.
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
       // An earlier attempt has begun reading single items, because pages wouldn't save calls. Continues with single
       // items.

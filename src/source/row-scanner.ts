@@ -7,7 +7,7 @@ export type ExportFormat = 'ndjson' | 'csv';
 
 /** Counts the rows in a stream of bytes, and finds the positions at which the stream can be split into files. */
 export interface RowScanner {
-  /** Returns the number of rows that end in the chunk, and the offset after the last of these rows (or 0). */
+  /** Returns the number of rows that end in the chunk, and the offset after the last of these rows, or 0. */
   scan(chunk: Buffer): { rows: number; end: number };
   /** Returns 1 if the last row has no line break, otherwise 0. */
   finish(): number;

@@ -36,7 +36,7 @@ export async function landSnapshot(
     return segments === undefined;
   });
   const totalRows = sum(shards).rows;
-  // Asks about all shards at once. Otherwise, the gate could refuse a shard after others were paid for.
+  // Asks the gate about all shards at once, because it could otherwise refuse a shard after others were paid for.
   options.gate.require(sum(missing).rows);
   const report = (done: boolean) =>
     io.progress({ step: 'land', part: 'snapshot', ...sum([...came.values()]), totalRows, done });

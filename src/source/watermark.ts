@@ -14,9 +14,9 @@ const newestItem = z.looseObject({
 });
 
 /**
- * Journals the low watermark: the feed's newest change (API §4, /changes/recent), after which the feed must be read,
- * and the latest time at which any item changed (/items by `-lastChanged`). One time is enough for all datasets,
- * because polls start an hour before this time.
+ * Journals the low watermark, which consists of the feed's newest change (API §4, /changes/recent) and the latest time
+ * at which any item changed (/items by `-lastChanged`). One time is enough for all datasets, because polls start an
+ * hour before this time.
  * @param client sends requests without a dataset
  * @param feed `new` if the feed is read only from shortly before the low watermark
  */
