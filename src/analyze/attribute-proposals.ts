@@ -12,7 +12,7 @@ const proposalRow = z.object({
   coverage_pct: z.number(),
 });
 
-/** An attribute that probably has this meaning, but isn't mapped (pipelines/analysis/attribute_proposals.sql). */
+/** An attribute that isn't mapped, but probably has this `meaning` (pipelines/analysis/attribute_proposals.sql). */
 export type AttributeProposal = z.infer<typeof proposalRow>;
 
 const OPTIONS = {

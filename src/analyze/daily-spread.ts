@@ -16,7 +16,7 @@ export interface DailySources {
   sites: Source;
 }
 
-/** The number of prices to process at a time, so that a part needs less than 200 MB of memory. */
+/** The number of prices in a part. Processing a part of this size needs less than 200 MB of memory. */
 const PART_RUNS = 300_000n;
 
 /** Selects the prices of offers on these days. The prices of an offer don't depend on other offers. */

@@ -28,7 +28,7 @@ const LOOKUPS = {
 
 export type KnownKind = keyof typeof LOOKUPS;
 
-/** Removes leading zeros from a GTIN. They don't change which product it identifies (API §4, /products/{id}). */
+/** Removes leading zeros from a GTIN. A GTIN means the same product without them (API §4, /products/{id}). */
 export function toProductId(given: string): string {
   return /^\d+$/u.test(given) ? given.replace(/^0+(?=\d)/u, '') : given;
 }

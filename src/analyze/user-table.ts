@@ -73,7 +73,7 @@ export async function readUserLines(
 
 const [RETURN, NEWLINE, QUOTE] = [0x0d, 0x0a, 0x22];
 
-/** Describes the first line that ends in another way than line 1 does. DuckDB's error has no line number. */
+/** Describes the first line whose line ending differs from that of line 1. DuckDB's error has no line number. */
 async function findLineEndFault(file: string): Promise<string | undefined> {
   let [line, isQuoted, last] = [1, false, 0];
   let hasReturns: boolean | undefined;

@@ -191,7 +191,7 @@ function refuseName(subject: string, name: string, variables: readonly Pick<Vari
 }
 
 /**
- * Requires that SQL reads each variable that the user set. This SQL doesn't declare its variables.
+ * Requires that SQL that doesn't declare its variables reads each variable that the user set.
  * @throws PricelakeError `usage` if the SQL doesn't read a variable
  */
 export function requireRead(subject: string, sql: string, set: Readonly<Record<string, string>>): void {

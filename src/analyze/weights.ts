@@ -2,7 +2,7 @@ import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
 import { loadUserTable } from './user-table.js';
 
-/** The columns that can identify what is weighted in a weights file. The used column becomes the variable `by`. */
+/** The columns of a weights file, of which one identifies what is weighted. That column becomes the variable `by`. */
 export const WEIGHT_UNITS = ['category', 'shop', 'product', 'brand', 'item', 'region', 'dataset'] as const;
 export type WeightUnit = (typeof WEIGHT_UNITS)[number];
 

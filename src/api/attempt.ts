@@ -36,7 +36,7 @@ export interface Request {
   path: string;
   /** The beginning of error messages, such as `GET /api/v1/items`. */
   where: string;
-  /** The path to request, with the base URL's path and the query. */
+  /** The path of the request, which includes the base URL's path and the query. */
   target: string;
   mediaType: string;
   /** True for an export, whose rows are billed. A request that may have reached the service isn't retried. */
@@ -179,8 +179,9 @@ function resolveRedirect(
 }
 
 /**
- * Reads and decodes the whole body of a page. The call is retried if the body was cut off.
- * @throws Trouble if the body was cut off; PricelakeError `contract` if the body is too long or isn't JSON
+ * Reads and decodes the whole body of a page.
+ * @throws Trouble, so that the call is retried, if the body was cut off; PricelakeError `contract` if the body is too
+ * long or isn't JSON
  */
 export async function readPage(answer: Answer, request: Request, context: AttemptContext): Promise<Buffer> {
   const { where } = request;

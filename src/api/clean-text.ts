@@ -3,7 +3,7 @@ const MAX_URL = 500;
 
 export type Cleaner = ReturnType<typeof createCleaner>;
 
-/** Returns functions that clean untrusted text, and replace the API key (`secret`) in the text by `[key]`. */
+/** Returns functions that clean untrusted text, and replace the API key (`secret`) in the text with `[key]`. */
 export function createCleaner(secret: string) {
   const shapes = [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])];
   const redact = (value: string): string => shapes.reduce((text, shape) => text.replaceAll(shape, '[key]'), value);

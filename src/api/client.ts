@@ -142,7 +142,7 @@ function createContext(
 ): AttemptContext {
   const { apiKey } = options;
   const base = parseBaseUrl(options.baseUrl);
-  // A space or a line break in the key would make the headers invalid.
+  // Rejects a key with a space or a line break, which would make the headers invalid.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
     const hint = 'Copy it again from the API section of the portal, without spaces or line breaks.';
     throw new PricelakeError('config', 'source.apiKey is empty or contains invalid characters', { hint });

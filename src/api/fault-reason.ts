@@ -22,7 +22,7 @@ export const isCertificateCode = (code: string | undefined): boolean => CERTIFIC
 export const CERTIFICATE_HINT =
   'If your network has its own certificate authority, set NODE_EXTRA_CA_CERTS to its certificate file (PEM) and run the command again.';
 
-/** Explains a network error of Node, undici or zlib, using the first error code among its causes, or its message. */
+/** Explains a network error of Node, undici or zlib by the first code among its causes, or else by its message. */
 export function explainFault(error: unknown, timeouts: Timeouts, cleaner: Cleaner): FaultReason {
   const code = findCode(error);
   const message = cleaner.text(error instanceof Error ? error.message : String(error));

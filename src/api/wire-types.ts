@@ -19,7 +19,7 @@ export const int32 = z.number().int().meta({ format: 'int32' });
 
 const UTC_DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]00:?00)?$/;
 
-/** A UTC time as ISO 8601 text. A Date of JavaScript would lose the microseconds. */
+/** A UTC time as ISO 8601 text. A JavaScript Date would lose the microseconds. */
 export const dateTime = z
   .string()
   .refine((text) => UTC_DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)), 'not a date-time in UTC')

@@ -2,7 +2,7 @@ import { type Document, type ErrorCode, isMap, isScalar, LineCounter, parseDocum
 import { PricelakeError } from '../io/errors.js';
 import type { Locate } from './pipeline-fault.js';
 
-/** Messages that replace those of the parser, which quote the file and could show secrets. */
+/** The messages for YAML errors. The parser's own messages quote the file, and could show secrets. */
 const YAML_FAULTS: Record<ErrorCode, string> = {
   ALIAS_PROPS: 'an alias has an anchor or a tag',
   BAD_ALIAS: 'an anchor or alias has no proper name',

@@ -10,7 +10,7 @@ import { readSpan, type TableSpan } from './table-span.js';
 /** The data that brings a copy of a table from an earlier run to the newest run. */
 export interface TableLoad {
   table: TableName;
-  /** The table's id. Each lake has its own id, so this shows whether a copy is from another lake. */
+  /** The table's id. The id differs between lakes, so it shows whether a copy is from another lake. */
   tableId: string;
   /** The last run that was loaded into the copy; undefined to load everything. */
   since: bigint | undefined;

@@ -42,7 +42,7 @@ export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   return writeStatements({ ...schema, columns }, target.dialect, 'CREATE TABLE IF NOT EXISTS', name);
 }
 
-/** Returns statements that add the columns that a copy may lack because another pricelake version made it. */
+/** Returns statements that add missing columns to a copy that another version of pricelake made. */
 export function writeMissingColumns(target: LoadTarget, { table, columns }: TableLoad): string[] {
   const { dialect } = target;
   return columns.map(

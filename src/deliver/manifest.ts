@@ -18,8 +18,8 @@ interface ManifestFile {
   sha256: string | undefined;
   partition: Record<string, string | null>;
   /**
-   * Columns of the table that the file lacks, because another program wrote it. The table's log has their values. If it
-   * doesn't, the values are null.
+   * Columns of the table that the file lacks, because another program wrote it. Their values are in the table's log, or
+   * null if the log doesn't contain them.
    */
   missing_columns: string[];
 }

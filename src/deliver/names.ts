@@ -24,7 +24,7 @@ export const CONTRACT_FORMATS = [
 ] as const;
 export type ContractFormat = (typeof CONTRACT_FORMATS)[number];
 
-/** Formats for one loader each. The `json` format isn't listed, because any loader can use it. */
+/** The formats for particular loaders. The `json` format isn't listed, because any loader can use it. */
 export const LOADER_FORMATS = ['redshift', 'snowflake', 'bigquery', 'list'] as const;
 export type LoaderFormat = (typeof LOADER_FORMATS)[number];
 

@@ -15,8 +15,8 @@ export interface SqlDialect {
   /** Returns the primary key clause; undefined to declare none, for example because enforcing it slows down loading. */
   primaryKey?: (columns: string) => string;
   /**
-   * Returns a digest of a text column in the key. Needed for a database whose index can't contain long texts, such as a
-   * shop's part number. If a key has text columns, the table then gets a unique index over digests.
+   * Returns a digest of a text column in the key, for a database whose index can't contain long texts. A key with text
+   * columns then becomes a unique index over digests.
    */
   digest?: (column: string) => string;
   /** Returns clauses that follow the column list. They cluster or partition by the lake's partition columns. */

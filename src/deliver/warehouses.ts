@@ -39,7 +39,8 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     transaction: ['BEGIN', 'COMMIT'],
     base: { pattern: bucket('s3'), example: 's3://bucket/lake' },
     // The manifest includes file sizes, which COPY requires for Parquet. COPY rejects an empty manifest. COPY matches
-    // columns by position, and the files may have another order than a copy to which columns were added.
+    // columns by position. The columns of an old copy may have another order, but those of the staging table match the
+    // files.
     staging: {
       create: 'CREATE TEMP TABLE',
       isInSchema: false,

@@ -126,9 +126,9 @@ export class Database {
   }
 
   /**
-   * Runs `work` in parallel with other work. DuckDB then gets one thread fewer, because each idle thread uses CPU time:
-   * a COPY into 132 partitions took 1.77 CPU seconds on two threads, and 1.07 on one. If there is only one thread,
-   * calls run one at a time.
+   * Runs `work` in parallel with other work. During the call, DuckDB has one thread fewer, because threads that wait
+   * for work use CPU time: a COPY into 132 partitions took 1.77 CPU seconds on two threads, and 1.07 on one. If there
+   * is only one thread, calls run one at a time.
    */
   async inLane<T>(work: () => Promise<T>): Promise<T> {
     if (this.#threads < 2) return this.#inTurn(work);
@@ -193,7 +193,7 @@ export class Database {
     return session;
   }
 
-  /** With three or more sessions, keeps one free outside `inLane` calls, because statements then use all threads. */
+  /** Outside `inLane` calls, keeps one of three or more sessions free, because statements then use all threads. */
   #isFull(): boolean {
     const busy = this.#sessions.length - this.#free.length;
     return this.#most > 2 && this.#openLanes === 0 && busy >= this.#most - 1;

@@ -33,7 +33,7 @@ export class RelationGraph {
     return this.#make('TABLE', label, select, nextSelects);
   }
 
-  /** Creates a table for few rows, or a view for many. @param rows the maximum number of rows */
+  /** Creates a table for few rows, or a view for many. @param rows the maximum number of rows that `select` returns */
   rowsOf(label: string, select: Sql, rows: bigint): Relation {
     return rows <= FEW_ROWS ? this.table(label, select) : this.view(label, select);
   }
@@ -46,7 +46,7 @@ export class RelationGraph {
     return this.table(name, bindModel(name, needs, values));
   }
 
-  /** Creates a table with the columns of `table`, and with these rows. Values are bound as text and cast. */
+  /** Creates a table with the columns of `table` and these rows. Values are bound as text, and then cast. */
   load(label: string, table: TableName, rows: readonly Record<string, LoadedValue>[]): Relation {
     const { columns } = loadTableSchema(table);
     const name = this.#name(label);

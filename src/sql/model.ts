@@ -12,7 +12,7 @@ export type ModelName = keyof Models;
 /** The rows that replace a table's name in a query: a relation or a SELECT. */
 export type Source = Relation | Sql;
 export type Needs<M extends ModelName> = Record<Models[M]['needs'][number], Source>;
-/** The values that a model reads with `getvariable`. Its header declares their names and types. */
+/** The values that a model reads with `getvariable`. The model's header declares their names and types. */
 export type Values<M extends ModelName> = {
   [K in keyof Models[M]['values']]: Models[M]['values'][K] extends keyof ValueTypes
     ? ValueTypes[Models[M]['values'][K]] | null

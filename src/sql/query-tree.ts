@@ -18,7 +18,7 @@ export function asTree(value: unknown): Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Tree) : {};
 }
 
-/** Returns the nodes of a list. Returns an empty list for any other value. */
+/** Returns a list as nodes of the tree. Returns an empty list for any other value. */
 export function listTrees(value: unknown): Tree[] {
   return Array.isArray(value) ? value.map(asTree) : [];
 }

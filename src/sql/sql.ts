@@ -57,7 +57,7 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   );
 }
 
-/** Lists a table's columns for a SELECT, without those in `but`. */
+/** Lists a table's columns for a SELECT, except those in `but`. */
 export function columnsOf(table: TableName, but: readonly string[] = []): Sql {
   const names = loadTableSchema(table).columns.map(({ name }) => name);
   return code(

@@ -44,7 +44,7 @@ const HINTS: Record<Reach, string> = {
 /**
  * Prepares one SELECT of a user. First checks its syntax tree, because preparing a statement already computes constants
  * and calls some functions.
- * @throws PricelakeError `query` that names a function that isn't allowed, or the errors of `prepareSelect`
+ * @throws PricelakeError `query` for a function that isn't allowed, or the errors of `prepareSelect`
  */
 export async function prepareUserSelect(
   connection: DuckDBConnection,

@@ -51,7 +51,7 @@ export function valueToText(value: Exclude<DuckDBValue, null>): string {
 function formatInstant(value: DuckDBTimestampTZValue | DuckDBTimestampValue, suffix: string): string {
   const milliseconds = floorDivide(value.micros, 1000n);
   const date = new Date(Number(milliseconds));
-  // A Date can represent neither infinity nor some years.
+  // A Date can't represent infinity, or years that are far in the past or future.
   if (!value.isFinite || Number.isNaN(date.getTime())) return String(value);
   const fraction = (value.micros - floorDivide(value.micros, 1_000_000n) * 1_000_000n).toString().padStart(6, '0');
   const seconds = date.toISOString().replace(/\.\d+Z$/u, '');

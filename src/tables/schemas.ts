@@ -46,8 +46,8 @@ export function loadTableSchema(table: TableName): TableSchema {
 }
 
 /**
- * In Parquet files, the id of a column is its position in the contract. The id of a list's elements is the list's id
- * plus this number.
+ * In Parquet files, the id of a column is its position in the contract. This number is added to a list's id to get the
+ * id of its elements.
  */
 export const LIST_ELEMENT_ID = 1000n;
 

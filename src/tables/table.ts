@@ -14,9 +14,9 @@ interface Derived {
 }
 
 /**
- * The lake's tables and their kinds. `history` is the log from which all other tables can be computed. `landed` rows
- * come from the service, `declared` rows from the pipeline file, and derived rows from other tables. `kept` rows
- * describe days that have closed. `recorded` rows describe runs.
+ * The lake's tables and their kinds. `history` is the log of all changes. `landed` rows come from the service,
+ * `declared` rows from the pipeline file, and derived rows from other tables. `kept` rows describe days that have
+ * closed. `recorded` rows describe runs.
  */
 const TABLE_KINDS = {
   history: 'landed',
@@ -48,10 +48,10 @@ export type TableName = keyof TableKinds;
 export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
 
 /**
- * The order of a run's commits. Tables of one step may be committed in any order. History is first, because it is the
- * source of all other tables. Closed days precede items, because only the previous items show which product an item has
- * left. `stale_items` gets new rows before items is committed, and loses rows afterwards. So if the run stops in
- * between, no stale item is lost, even if the downloaded files are. The tables that record runs are last.
+ * The order of a run's commits. Tables of one step may be committed in any order. History is first, because a later run
+ * can apply its changes to the other tables. Closed days precede items, because only the previous items show which
+ * product an item has left. `stale_items` gets new rows before items is committed, and loses rows afterwards. So if the
+ * run stops in between, no stale item is lost, even if the downloaded files are. The tables that record runs are last.
  */
 export const COMMIT_STEPS: readonly (readonly TableName[])[] = orderCommits();
 

@@ -161,7 +161,7 @@ function readRowId({ raw }: RawRow, { fields, csv, fitId }: BadRowTask): string 
   return findRowId(Buffer.from(raw), fields === CHANGE_FIELDS ? ['item'] : [], fitId);
 }
 
-/** Parses JSON. All numbers but short integers become strings that start with NUMBER_MARK. Never throws. */
+/** Parses JSON. All numbers except short integers become strings that start with NUMBER_MARK. Never throws. */
 function parseLine(text: string): Parsed {
   if (isTooDeep(text)) return { reason: TOO_DEEP };
   try {

@@ -10,7 +10,7 @@ const MAX_PATTERN = 100_000;
 
 /**
  * Builds the pattern with which the SQL macro `dataset_names` splits a list of names. Returns null if no name is known.
- * The list `Tools; Garden` may be one dataset or two; only the known names can tell.
+ * Without the known names, `Tools; Garden` could be one dataset or two.
  */
 export function writeDatasetPattern(names: readonly string[]): string | null {
   const known = [...new Set(names)].filter((name) => name.trim() !== '').sort((a, b) => b.length - a.length);

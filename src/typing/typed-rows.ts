@@ -6,7 +6,7 @@ import type { ItemValue } from '../tables/item-names.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { Origin, TypedFile } from './type-file.js';
 
-/** Counts all typed rows, and those that repeat the key of another row. */
+/** The number of typed rows, and of rows that repeat the key of another row. */
 export interface Tally {
   typed: bigint;
   repeated: bigint;

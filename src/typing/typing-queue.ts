@@ -41,7 +41,7 @@ interface TypingRun {
 export class TypingQueue {
   readonly #db: Database;
   readonly #run: TypingRun;
-  /** The field names for export rows. */
+  /** The setting `source.mapping`, which applies only to export rows. */
   readonly #mapping: Mapping;
   readonly #look: LookAtRow;
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
@@ -95,7 +95,7 @@ export class TypingQueue {
     for (const path of paths) this.#void.add(path);
   }
 
-  /** Waits for all files of items that were added. Returns their typed files, including those returned before. */
+  /** Waits for all files of items that were added. Returns their typed files, including those of earlier calls. */
   async finish(): Promise<TypedFile[]> {
     this.#closeBatch();
     const typed = (await Promise.all(this.#typed)).flat();

@@ -19,7 +19,7 @@ export interface Assertion {
   raw: string | undefined;
 }
 
-/** Reads the value that a change sets in a column. null means that it sets null, undefined that it sets nothing. */
+/** Reads the value that a change sets in a column. Returns undefined if the change doesn't set the column. */
 type ReadSet = (row: Row) => string | null | undefined;
 const onKinds = (kinds: readonly string[], read: ReadSet): ReadSet => {
   return (row) => (kinds.includes(String(row.kind)) ? read(row) : undefined);
@@ -30,7 +30,7 @@ const onPrice =
   (row) =>
     row.is_price_change === true ? read(row) : undefined;
 
-/** The columns that changes can set (pipelines/models/apply.sql), with the value's path and format in a change. */
+/** The columns that changes can set (pipelines/models/apply.sql), with the value's path in a change, and its reader. */
 const SET_BY_CHANGES: Record<string, { path: string; read: ReadSet }> = {
   title: { path: 'changes.title', read: (row) => (row.is_title_change === true ? toText(row.title) : undefined) },
   price: {
@@ -69,7 +69,7 @@ export function listChanged(column: string, changes: readonly Row[], landed: rea
   });
 }
 
-/** Describes a change that set a value, with its line in the files downloaded by its run, if they are kept. */
+/** Describes a change that set a value. Adds its downloaded line if the files of the change's run are kept. */
 export function describeChange(row: Row, value: string | null, path: string, landed: readonly LandedRow[]): Assertion {
   const id = toText(row.change_id);
   const runId = String(row.run_id);
@@ -98,7 +98,7 @@ export function listRead(column: string, landed: readonly LandedRow[]): Assertio
     }));
 }
 
-/** True if two texts mean the same, such as `10.50` and `10.5000`, or times with and without zeros at the end. */
+/** True if two texts mean the same, such as `10.50` and `10.5000`, or times that differ only in zeros at the end. */
 export function isSameValue(a: string | null, b: string | null): boolean {
   return normalize(a) === normalize(b);
 }

@@ -76,8 +76,8 @@ function listOffers(db: Statements, table: DerivedTable, row: Row): Promise<Row[
 }
 
 /**
- * Returns the ids of ten listings. Listings with the same value as the computed row come first: for a minimum, this is
- * the cheapest listing.
+ * Returns the ids of up to ten listings. Listings with the same value as the computed row come first, such as the
+ * cheapest listing if the value is a minimum.
  */
 async function chooseFirst(
   db: Statements,

@@ -10,7 +10,7 @@ export interface ExplainedValue {
   how: 'change' | 'read' | 'computed' | 'unknown';
   /** The change or the read that set the value; undefined if the value is computed or its origin is unknown. */
   by: Assertion | undefined;
-  /** A sentence that says how the value was computed, or why its origin is unknown. */
+  /** A sentence about how the value was computed, or about why its origin is unknown. */
   note: string | undefined;
 }
 
