@@ -90,7 +90,7 @@ thead button::after { content: "\\2195"; content: "\\2195" / ""; display: inline
 [hidden] { display: none !important; }
 .all { display: none; gap: .5rem; align-items: center; padding: .6rem 0; border-top: 1px solid var(--line); font-size: .9375rem; }
 .all input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); }
-@media screen and (min-width: 44.01rem) { .all.wide-too { display: flex; } .all span { display: none; }
+@media screen and (min-width: 44.01rem) { .all.wide-too { display: flex; } .all span span { display: none; }
   .cards:not(.long):has(.all input:not(:checked)) tbody tr:nth-child(n + 11) { display: none; } }
 .tools { margin: -.75rem 0 1.75rem; font-size: .875rem; }
 .tools button { all: unset; cursor: pointer; color: var(--soft); text-decoration: underline; text-decoration-color: var(--faint); text-underline-offset: .15em; }
@@ -161,7 +161,7 @@ small.attention { color: var(--warn); }
 @media (min-width: 64rem) { .split { grid-template-columns: minmax(0, 1fr) 24rem; } }
 .split h2 { font-size: .9375rem; margin: 0 0 .35rem; }
 .verdict-line { font-size: 1.0625rem; }
-.matrix { width: auto; } .matrix th[scope="row"] { min-width: 9rem; max-width: 18rem; overflow-wrap: anywhere; }
+.matrix { width: auto; } .matrix th[scope="row"] { min-width: min(18rem, 40vw); max-width: 18rem; overflow-wrap: anywhere; }
 .matrix thead small { display: block; } .matrix thead th { min-width: 6rem; max-width: 10rem; } .matrix thead th a { white-space: normal; }
 .matrix .cheapest { background: var(--panel); } .matrix .cheapest strong, .matrix .cheapest small { color: var(--accent); }
 .groups { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); gap: 0 2.5rem; }

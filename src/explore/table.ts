@@ -99,7 +99,7 @@ function renderTable(answer: Answer, view: TableView, question?: Question): Html
   const isCut = many || !shown.every(({ isBrief }) => isBrief);
   const kind = !isLong && answer.rows.length > WIDE_ROWS ? 'all wide-too' : 'all';
   const what = many ? html`all ${answer.rows.length} rows<span> with all values</span>` : 'all values';
-  const all = isCut ? html`<label class="${kind}"><input type="checkbox"> Show ${what}</label>\n` : '';
+  const all = isCut ? html`<label class="${kind}"><input type="checkbox"><span>Show ${what}</span></label>\n` : '';
   return html`<div class="frame cards${isLong ? ' long' : ''}">
 <table role="table"${whole}${analysis}>
 <caption><span>${view.caption}</span></caption>

@@ -3,7 +3,7 @@ import { type Content, html } from '../../formats/html.js';
 import { type Figure, renderFigures, renderSection } from '../page.js';
 import type { Answer, Question } from '../question.js';
 import { analysisAddress, renderAnswer, type ShownColumn } from '../table.js';
-import { readAll, toBigInt, toNumber } from '../values.js';
+import { readAll, readRow, toBigInt, toNumber } from '../values.js';
 
 /** The number of rows to show of each kind of move. */
 export const ROWS = 8;
@@ -59,19 +59,31 @@ export const listStockFigures = (answer: Answer | undefined, question: Question)
 const countKinds = (answer: Answer): Map<string, bigint> =>
   new Map(readAll(answer).map((read) => [String(read('kind')), toBigInt(read('of_kind'))]));
 
-/** Limits the rows of each kind. Products of a single shop come last, because their prices can't be compared. */
+/** Limits the rows of each kind, in the order of `orderMoves`. */
 export function chooseMoves(answer: Answer): Answer {
-  const findColumn = (column: string) => answer.columns.findIndex(({ name }) => name === column);
-  const [kindAt, shopsAt] = [findColumn('kind'), findColumn('shops_after')];
-  const isCompared = (row: Answer['rows'][number]) => shopsAt < 0 || (toNumber(row[shopsAt] ?? null) ?? 0) > 1;
+  const kindAt = answer.columns.findIndex(({ name }) => name === 'kind');
   const shown = new Map<unknown, number>();
   const isAmongFirst = (row: Answer['rows'][number]) => {
     const place = (shown.get(row[kindAt]) ?? 0) + 1;
     shown.set(row[kindAt], place);
     return place <= ROWS;
   };
-  const ordered = [...answer.rows.filter(isCompared), ...answer.rows.filter((row) => !isCompared(row))];
-  return { ...answer, rows: ordered.filter(isAmongFirst), hasMore: false };
+  return { ...answer, rows: orderMoves(answer).rows.filter(isAmongFirst), hasMore: false };
+}
+
+/**
+ * Puts products of a single shop after others, because their prices can't be compared, and moves by a factor of ten or
+ * more last, because the check price_jump reports them as likely mistakes.
+ */
+export function orderMoves(answer: Answer): Answer {
+  const rank = (row: Answer['rows'][number]) => {
+    const read = readRow(answer, row);
+    const percent = Math.round(toNumber(read('change_pct')) ?? 0);
+    if (percent <= -90 || percent >= 900) return 2;
+    const shops = answer.columns.some(({ name }) => name === 'shops_after') ? toNumber(read('shops_after')) : 2;
+    return (shops ?? 0) > 1 ? 0 : 1;
+  };
+  return { ...answer, rows: [0, 1, 2].flatMap((wanted) => answer.rows.filter((row) => rank(row) === wanted)) };
 }
 
 export function renderMoves(
@@ -88,7 +100,7 @@ export function renderMoves(
       const rows = answer.rows.filter((row) => row[kindAt] === kind);
       const columns = MOVES.filter((one) => one !== 'kind').toSpliced(1, 0, spark);
       const own = { ...question, set: { ...question.set, kind } };
-      const caption = `The largest of ${formatCount(totals.get(kind) ?? 0n)}, products of several shops first`;
+      const caption = `The largest of ${formatCount(totals.get(kind) ?? 0n)}, products of several shops first${OPEN_KINDS.includes(kind) ? ', and likely mistakes (a factor of ten or more) last' : ''}`;
       const table = renderAnswer({ ...answer, rows }, own, { caption, columns, line: 'shop', brief: MOVED });
       return OPEN_KINDS.includes(kind)
         ? renderSection(name, table)

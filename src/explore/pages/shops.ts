@@ -21,7 +21,7 @@ import type { Answer, Question } from '../question.js';
 import { analysisAddress, renderAnswer, renderPager, type ShownColumn } from '../table.js';
 import { type ReadValue, readFirst, toBigInt, toDate, toText } from '../values.js';
 import { askForNames, toChoices } from './analysis-form.js';
-import { MOVED, MOVES } from './move-sections.js';
+import { MOVED, MOVES, orderMoves } from './move-sections.js';
 import { listCurrencies } from './products.js';
 
 /** Lists the columns of shop_index_by_category.sql, except the shop and the category. */
@@ -264,6 +264,16 @@ ${renderSection(
   }),
 )}
 ${renderSection('Replaced listings', followed.render({ caption: 'New listings that may continue one that ended, the latest first', columns: SUCCESSORS, empty: 'No new listing continues one that ended.' }))}
-${renderSection(dates === undefined ? 'Moved in the last day' : 'Moved', html`${renderFilters(`/shops/${site}`, renderDates(search, 'From'), { currency })}${moved.render({ caption: `Prices and listings that changed${dates === undefined ? '' : ` ${nameDates(dates)}`}`, columns: MOVES, brief: MOVED, empty: 'Nothing moved.' })}`)}`,
+${renderSection(dates === undefined ? 'Moved in the last day' : 'Moved', html`${renderFilters(`/shops/${site}`, renderDates(search, 'From'), { currency })}${renderMoved()}`)}`,
   };
+
+  function renderMoved(): Html {
+    const view = {
+      caption: `Prices and listings that changed${dates === undefined ? '' : ` ${nameDates(dates)}`}; likely mistakes (a factor of ten or more) last`,
+      columns: MOVES,
+      brief: MOVED,
+      empty: 'Nothing moved.',
+    };
+    return moved.answer === undefined ? moved.render(view) : renderAnswer(orderMoves(moved.answer), moves, view);
+  }
 }
