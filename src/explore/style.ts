@@ -91,7 +91,8 @@ thead button::after { content: "\\2195"; content: "\\2195" / ""; display: inline
 .all { display: none; gap: .5rem; align-items: center; padding: .6rem 0; border-top: 1px solid var(--line); font-size: .9375rem; }
 .all input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); }
 @media screen and (min-width: 44.01rem) { .all.wide-too { display: flex; } .all span span { display: none; }
-  .cards:not(.long):has(.all input:not(:checked)) tbody tr:nth-child(n + 11) { display: none; } }
+  .cards:not(.long):has(.all input:not(:checked)) tbody tr:nth-child(n + 11),
+    .cards.long:has(.all input:not(:checked)) tbody tr:nth-child(n + 51) { display: none; } }
 .tools { margin: -.75rem 0 1.75rem; font-size: .875rem; }
 .tools button { all: unset; cursor: pointer; color: var(--soft); text-decoration: underline; text-decoration-color: var(--faint); text-underline-offset: .15em; }
 .tools button:hover { color: var(--accent); }

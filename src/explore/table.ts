@@ -43,14 +43,10 @@ export interface TableView {
   empty?: Content;
 }
 
-/**
- * The numbers of columns and rows that a phone shows until the reader asks for all, and the number of rows that a wide
- * screen shows of a table that is not long. The style sheet repeats the numbers of rows.
- */
+/** The number of columns that a phone shows until the reader asks for all. */
 const BRIEF_COLUMNS = 4;
-const BRIEF_ROWS = 5;
-const BRIEF_LONG_ROWS = 25;
-const WIDE_ROWS = 10;
+/** The numbers of rows that phones and wide screens show until the reader asks for all. The style sheet repeats them. */
+const BRIEF = { rows: { phone: 5, wide: 10 }, longRows: { phone: 25, wide: 50 } };
 
 /** Renders the rows of an answer as a table, with links to download them. */
 export function renderAnswer(answer: Answer, question: Question, view: TableView): Html {
@@ -95,10 +91,11 @@ function renderTable(answer: Answer, view: TableView, question?: Question): Html
   const whole = answer.hasMore ? '' : html` data-whole=""`;
   const analysis = question === undefined ? '' : html` data-analysis="${question.analysis}"`;
   const isLong = view.isLong === true;
-  const many = answer.rows.length > (isLong ? BRIEF_LONG_ROWS : BRIEF_ROWS);
+  const most = isLong ? BRIEF.longRows : BRIEF.rows;
+  const many = answer.rows.length > most.phone;
   const isCut = many || !shown.every(({ isBrief }) => isBrief);
-  const kind = !isLong && answer.rows.length > WIDE_ROWS ? 'all wide-too' : 'all';
-  const what = many ? html`all ${answer.rows.length} rows<span> with all values</span>` : 'all values';
+  const kind = answer.rows.length > most.wide ? 'all wide-too' : 'all';
+  const what = many ? html`all ${formatCount(answer.rows.length)} rows<span> with all values</span>` : 'all values';
   const all = isCut ? html`<label class="${kind}"><input type="checkbox"><span>Show ${what}</span></label>\n` : '';
   return html`<div class="frame cards${isLong ? ' long' : ''}">
 <table role="table"${whole}${analysis}>

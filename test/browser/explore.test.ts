@@ -152,11 +152,35 @@ describe('the pages of explore in a browser', () => {
     const moved = await frame.evaluate((one) => {
       one.scrollLeft = one.scrollWidth;
       const { left } = one.getBoundingClientRect();
-      const heads = [...one.querySelectorAll('thead th:first-child, tbody th')];
+      const all = [...one.querySelectorAll('thead th:first-child, tbody th')];
+      const heads = all.filter((head) => head.getClientRects().length > 0);
       return { by: one.scrollLeft, gone: heads.filter((head) => head.getBoundingClientRect().left < left - 1).length };
     });
     expect([moved.by > 0, moved.gone]).toEqual([true, 0]);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1440);
+  });
+
+  it('a result of SQL with many rows shows fifty of them first', async () => {
+    const { page, go } = await open({ viewport: { width: 1440, height: 900 } });
+    await go(`/sql?sql=${encodeURIComponent('SELECT range AS n FROM range(1, 1001)')}`);
+    const rows = page.locator('tbody tr').filter({ visible: true });
+    expect(await rows.count()).toBe(50);
+    await page.getByLabel('Show all 1,000 rows').check();
+    expect(await rows.count()).toBe(1000);
+  });
+
+  it('choosing a product by the words of its title shows the rows of the analysis', async () => {
+    const { page, go, trouble } = await open();
+    await go('/analyses/offers');
+    await page.locator('.filters input[name=product]').pressSequentially('radio');
+    const options = page.locator('#products option');
+    await expect.poll(() => options.count()).toBe(1);
+    expect([await options.getAttribute('value'), await options.textContent()]).toEqual(['acme-r1', 'Rádio Nôtre 7']);
+    await page.locator('.filters button').click();
+    await page.getByRole('link', { name: 'Rádio Nôtre 7' }).click();
+    await page.waitForURL(/product=acme-r1/u);
+    expect(await page.locator('table[data-analysis=offers] tbody tr').count()).toBe(3);
+    expect(trouble).toEqual([]);
   });
 
   it('an analysis shows the trusted figures first, as many columns as fit, and the others on request', async () => {
