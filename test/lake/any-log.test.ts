@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PricelakeError } from '../../src/io/errors.js';
 import { Journal, readJournal } from '../../src/journal/journal.js';
+import { type IdleRun, type LakeMemory, openMemory, readMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { Database } from '../../src/sql/connection.js';
@@ -77,5 +78,32 @@ test('an edited journal is read as written, possibly without a torn tail, or ref
     file,
     () => readJournal(file, LIST),
     (entries, whole) => inspect(entries) === inspect(whole.slice(0, entries.length)),
+  );
+});
+
+test('an edited memory is read as written, except lines that a run restores, or refused with its file name', async () => {
+  const file = path.join(lake.root, '_pricelake', 'memory.ndjson');
+  const at = '2026-11-20T12:00:00.000Z';
+  const memory = await openMemory(lake, { log: () => {} });
+  const written: LakeMemory[] = [memory.state];
+  for (const entry of [
+    { type: 'idle', row: { run_number: 1n, run_id: 'first', mode: 'feed' } as IdleRun },
+    { type: 'counts', text: '{}' },
+    { type: 'idle', row: { run_number: 2n, run_id: 'second', mode: 'feed' } as IdleRun },
+    { type: 'plan', seenAt: at, text: '{}' },
+    { type: 'brought', source: 'histories', ids: '7,8' },
+    { type: 'pages', longest: 40 },
+    { type: 'broken', name: 'a', runs: 2, rows: 3n, at, reason: 'cut' },
+  ] as const) {
+    await memory.append(entry);
+    written.push(memory.state);
+  }
+  await memory.close();
+  const show = (value: object) => inspect(value, { depth: 9 });
+  const keep = ({ idleRuns, brought, broken }: LakeMemory) => show({ idleRuns, brought, broken });
+  await readEdited(
+    file,
+    () => readMemory(lake),
+    (read) => written.some((one) => (read.damaged.length > 0 ? keep(one) === keep(read) : show(one) === show(read))),
   );
 });
