@@ -56,8 +56,8 @@ test.each([
   [fault('NoSuchUpload', 404), 'unavailable', ': read key: 404 NoSuchUpload', 'Run the same command again', 404],
   [fault('SlowDown', 503), 'unavailable', ': read key: 503 SlowDown', 'Run the same command again', 503],
   [fault('TimeoutError'), 'unavailable', ': read key: TimeoutError', 'Run the same command again', undefined],
-  [fault('PermanentRedirect', 301), 'config', ': read key: 301 PermanentRedirect', 'Check lake.remote', 301],
-  [fault('a secret name'), 'config', ': read key: unknown fault', 'Check lake.remote', undefined],
+  [fault('PermanentRedirect', 301), 'config', ': read key: 301 PermanentRedirect', 'Check the bucket', 301],
+  [fault('a secret name'), 'config', ': read key: unknown fault', 'Check the bucket', undefined],
 ])('%s is explained as %s%s', (error, code, message, hint, status) => {
   const told = explainFault(error, URL, 'read key') as PricelakeError;
   expect(told).toMatchObject({ code, message: `${URL}${message}`, facts: { hint: expect.stringContaining(hint) } });
