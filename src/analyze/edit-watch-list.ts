@@ -1,4 +1,4 @@
-/** A line of a price list. Amounts are texts such as `12.99`, or empty if they aren't set. */
+/** A line of a price list. Amounts are strings such as `12.99`, or empty if they aren't set. */
 export interface ListedPrice {
   product: string;
   price: string;

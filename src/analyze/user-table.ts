@@ -10,7 +10,7 @@ export interface UserTable {
   /** A noun for the rows, for use in error messages. */
   rows: string;
   columns: readonly string[];
-  /** Optional columns. A missing column or an empty text becomes null. */
+  /** Optional columns. A missing column or an empty string becomes null. */
   optional?: readonly string[];
   /** An SQL expression that describes what is wrong with a line; null for a valid line. */
   fault: string;

@@ -185,7 +185,7 @@ export async function loadWatchList(
 
 /**
  * Returns SQL that removes thousands separators and uses a decimal point, so that DuckDB can cast the price. The SQL
- * leaves other texts unchanged.
+ * leaves other strings unchanged.
  */
 function writePlain(text: string, sign: '.' | ','): string {
   const group = sign === '.' ? ',' : '.';

@@ -63,7 +63,7 @@ export function resolvePath(path: string): string {
   return full.replace(/%(?![0-9a-f]{2})|[^\w\-.~!$&'()*+,;=:@/%]+/gi, encodeValue);
 }
 
-/** Builds the query string with its `?`. Returns an empty text if there are no values. */
+/** Builds the query string with its `?`. Returns an empty string if there are no values. */
 export function buildQuery(query: Query): string {
   const pairs = Object.entries(query)
     .filter((pair): pair is [string, QueryValue] => pair[1] !== undefined)

@@ -31,7 +31,7 @@ export function createServiceClock(io: Pick<Io, 'now'>) {
 
 /** Parses an HTTP date into ms since 1970; NaN if it is invalid. Also accepts an offset instead of GMT (RFC 5322). */
 function readHttpDate(text: string): number {
-  // Checks the format first, because Date.parse accepts texts that aren't HTTP dates, such as "1" for the year 2001.
+  // Checks the format first, because Date.parse accepts strings that aren't HTTP dates, such as "1" for the year 2001.
   const zone = /^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2} (GMT|UTC|[+-]?\d{4})$/i.exec(text)?.[1];
   if (zone === undefined) return Number.NaN;
   // A date in asctime format ends with the year and has no zone. Such a date is in UTC, so this adds GMT.

@@ -68,7 +68,7 @@ export const SQL_DIALECTS = {
     quote: doubleQuotes,
     quoteText,
     primaryKey: key,
-    // Uses two digests, because a shop could craft texts that have the same MD5 digest.
+    // Uses two digests, because a shop could craft strings that have the same MD5 digest.
     digest: (column) => `md5(${column}), md5('#' || ${column})`,
   },
   snowflake: {

@@ -206,7 +206,7 @@ export class LakeVersion {
     this.#sessions.set(connection, { variables: names, schema });
   }
 
-  /** Resolves when computing the price moves ends, even if it fails; undefined if no computation is running. */
+  /** A promise that resolves when the current computation of price moves ends, even if it fails; undefined if idle. */
   get keeping(): Promise<void> | undefined {
     return this.#keeping;
   }

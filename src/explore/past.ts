@@ -19,8 +19,8 @@ export interface PastAnswer {
 const AGAIN_SECONDS = 2;
 
 /**
- * Runs a query about past prices if their rows are prepared. Otherwise returns a placeholder, and makes the browser
- * reload the page.
+ * Runs a query about past prices if they have already been computed. Otherwise returns a placeholder, and makes the
+ * browser reload the page.
  */
 export async function askPast({ snapshot, ask }: PageRequest, question: Question): Promise<PastAnswer> {
   const { version } = snapshot;

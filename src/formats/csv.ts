@@ -124,7 +124,7 @@ function trimEnd(bytes: Buffer): Buffer {
 }
 
 /**
- * Parses a record into cells. An empty cell becomes null. An empty cell in quotes becomes an empty text, or null if
+ * Parses a record into cells. An empty cell becomes null. An empty cell in quotes becomes an empty string, or null if
  * `quotesNulls` is true. Returns undefined if the record violates RFC 4180.
  */
 export function parseCsvRecord(text: string, quotesNulls = false): (string | null)[] | undefined {

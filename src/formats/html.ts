@@ -6,7 +6,7 @@ export class Html {
   }
 }
 
-/** A value in a template. Text is escaped. null and undefined become empty text, and lists are joined. */
+/** A value in a template. Text is escaped. null and undefined become empty strings, and lists are joined. */
 export type Content = string | number | bigint | Html | null | undefined | readonly Content[];
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

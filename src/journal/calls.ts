@@ -3,7 +3,7 @@ import type { counted, Part } from './run-entry.js';
 
 export interface Calls {
   tries: number;
-  /** The number of calls in all attempts of the run, and of earlier calls that downloaded changes for the run. */
+  /** The number of calls in all attempts of the run. Includes earlier calls that downloaded changes for the run. */
   made: number;
   /** The number of calls that didn't return status 200, except those of a process that was killed. */
   refused: number;

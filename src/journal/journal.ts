@@ -49,7 +49,7 @@ export class Journal<Entry, State> {
     this.#stands = stands;
   }
 
-  /** Opens or creates a journal. Truncates an incomplete end, with a warning. @throws PricelakeError `lake_invalid` */
+  /** Opens or creates a journal. Removes an incomplete entry at the end, with a warning. @throws PricelakeError `lake_invalid` */
   static async open<Entry, State>(
     path: string,
     fold: Fold<Entry, State>,

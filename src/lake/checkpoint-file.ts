@@ -20,7 +20,7 @@ const CHECKPOINT_COLUMNS = {
 export async function readCheckpoint(path: string): Promise<string[]> {
   const lines = `SELECT to_json(action)::VARCHAR AS line FROM read_parquet(${quoteLiteral(escapeGlob(path))}) AS action`;
   return withDatabase(async (db) => {
-    // Checks the number and size of the lines first, because a small Parquet file can contain millions of long texts.
+    // Checks the number and size of the lines first, because a small Parquet file can contain millions of long strings.
     const found = await db.row(`SELECT count(*) AS n, sum(length(line)) AS size FROM (${lines} LIMIT ${MAX_ROWS})`);
     if (Number(found?.n) >= MAX_ROWS || Number(found?.size) > MAX_LOG_BYTES)
       throw new PricelakeError('lake_invalid', `it has more than ${MAX_ROWS} rows or ${MAX_LOG_BYTES} characters`);

@@ -49,7 +49,7 @@ function parseJson(text: string): unknown {
 /** Compares a table's `schemaString` with its contract. Reports no difference if the table has no `schemaString`. */
 export function compareColumns(schema: TableSchema, schemaString: string | undefined): ColumnDifference {
   const expected = writeDeltaSchema(schema);
-  // Equal texts aren't parsed, because each run compares all tables, and the texts are nearly always equal.
+  // Equal strings aren't parsed, because each run compares all tables, and the strings are nearly always equal.
   if (schemaString === undefined || schemaString === expected) return { missing: [], unknown: [], retyped: [] };
   const found = readDeltaColumns(schemaString);
   const wanted = readDeltaColumns(expected);

@@ -7,7 +7,7 @@ export function isLostFile(error: unknown): boolean {
   return error instanceof Error && /^IO Error: .*(No files found|No such file)/su.test(error.message);
 }
 
-/** Maps texts in DuckDB's error messages to system error codes, because DuckDB's errors have no such code. */
+/** Maps phrases in DuckDB's error messages to system error codes, because DuckDB's errors have no such code. */
 const CODES: Record<string, string> = {
   'Permission denied': 'EACCES',
   'Is a directory': 'EISDIR',

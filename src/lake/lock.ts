@@ -124,8 +124,8 @@ async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Pro
 }
 
 /**
- * Replaces each file that the previous holder may have open with a copy. If the previous holder is only suspended, it
- * later writes to the old files, which nobody uses, until it notices that it has lost the lock.
+ * Copies each file that the previous holder may still have open, and puts the copy in its place. If the previous holder
+ * was only suspended, it then writes to the old files, which nobody uses, until it notices that it has lost the lock.
  */
 async function detachFiles(lake: Lake): Promise<void> {
   const runs = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];

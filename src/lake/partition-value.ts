@@ -9,7 +9,7 @@ export const partitionKey = (index: number) => `partition_${index}`;
 
 /**
  * Adds the columns by which DuckDB partitions the rows of a query. Replaces a text by its hash, because a text may be
- * too long for a folder name, and because DuckDB reads some texts as null.
+ * too long for a folder name, and because DuckDB reads some strings as null.
  */
 export function addPartitionKeys(schema: TableSchema, partitionBy: string[], select: string): string {
   if (partitionBy.length === 0) return select;
@@ -20,7 +20,7 @@ export function addPartitionKeys(schema: TableSchema, partitionBy: string[], sel
   return `SELECT *, ${keys.join(', ')} FROM (${select}\n)`;
 }
 
-/** Maps hashes to texts. DuckDB's statistics can't replace this map, because they truncate texts at 256 bytes. */
+/** Maps hashes to strings. DuckDB's statistics can't replace this map, because they truncate strings at 256 bytes. */
 export type PartitionTexts = ReadonlyMap<string, string>;
 
 export function hashPartitionTexts(
@@ -63,7 +63,7 @@ function isText(schema: TableSchema, name: string): boolean {
 }
 
 /**
- * Matches texts that some readers interpret as null: the empty text (Delta readers), `__HIVE_DEFAULT_PARTITION__`
+ * Matches strings that some readers interpret as null: the empty string (Delta readers), `__HIVE_DEFAULT_PARTITION__`
  * (Polars), and `null` in any mix of upper and lower case (DuckDB).
  */
 const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;

@@ -46,7 +46,7 @@ function identifyPlace(proc: string): string {
   return [boot, namespace].filter((part) => part !== '').join(' ');
 }
 
-/** Reads system information. Returns an empty text on systems without /proc. */
+/** Reads system information. Returns an empty string on systems without /proc. */
 function readSystem(read: () => string): string {
   try {
     return read();

@@ -75,7 +75,7 @@ function writeText(text: string, side: 'min' | 'max'): string | undefined {
 }
 
 /**
- * Returns a text that is greater than all texts with this prefix and not longer than it, or undefined if none exists.
+ * Returns a string that is greater than all strings with this prefix and not longer than it, or undefined if none exists.
  */
 function writeRaised(prefix: string[]): string | undefined {
   const kept = [...prefix];

@@ -43,7 +43,7 @@ function findNew(wanted: DatasetSelection, had: DatasetSelection): bigint[] {
   return wanted.filter((id) => !had.includes(id));
 }
 
-/** Formats ids as `dataset 12` or `datasets 12 and 15`. Returns an empty text if there are none. */
+/** Formats ids as `dataset 12` or `datasets 12 and 15`. Returns an empty string if there are none. */
 export function nameDatasets(ids: readonly bigint[]): string {
   if (ids.length === 0) return '';
   if (ids.length === 1) return `dataset ${ids[0]}`;

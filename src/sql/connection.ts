@@ -167,7 +167,7 @@ export class Database {
     return this.#numbers;
   }
 
-  /** Throws if the signal is aborted. Call it between the statements of long work. */
+  /** Throws if the signal is aborted. Long-running work calls it between statements. */
   throwIfStopped(): void {
     this.#options.signal?.throwIfAborted();
   }

@@ -9,7 +9,7 @@ export function quoteLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Builds a list of SQL strings: `['a', 'b']`. */
+/** Builds a list of SQL string literals: `['a', 'b']`. */
 export function quoteList(texts: readonly string[]): string {
   return `[${texts.map(quoteLiteral).join(', ')}]`;
 }

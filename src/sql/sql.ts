@@ -96,7 +96,7 @@ function writeText(text: string): string {
   return text.split('\0').map(quoteLiteral).join(' || chr(0) || ');
 }
 
-/** Lists the columns of `table` whose names occur in the SQL texts, so that scans needn't read all columns. */
+/** Lists the columns of `table` whose names occur in the SQL statements, so that scans needn't read all columns. */
 export function selectNamedColumns(table: TableName, texts: readonly string[]): string {
   const words = new Set(texts.flatMap((text) => text.match(/\w+/gu) ?? []));
   const columns = loadTableSchema(table).columns.filter(({ name }) => words.has(name));

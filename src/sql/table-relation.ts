@@ -88,7 +88,7 @@ function selectWithPartitions(table: TableName, files: LoggedFile[], { places = 
 const pathInTable = (table: TableName, path: string) => `/${path}`.split(`/${table}/`).at(-1) ?? path;
 
 /**
- * Converts a partition value of Delta's log to SQL (Delta protocol, Partition Value Serialization). An empty text is
+ * Converts a partition value of Delta's log to SQL (Delta protocol, Partition Value Serialization). An empty string is
  * NULL, and timestamps are in UTC.
  */
 function writeText({ type }: Column, text: string | null | undefined): string {

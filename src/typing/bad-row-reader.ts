@@ -121,7 +121,7 @@ async function* readRows(task: BadRowTask): AsyncGenerator<RawRow> {
   }
 }
 
-/** Yields the records after the header, as objects that map the columns' names to the cells' texts. */
+/** Yields the records after the header, as objects that map the columns' names to the cells' text. */
 async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<RawRow> {
   let isHeader = true;
   for await (const { bytes, line } of readCsvRecords(path)) {

@@ -134,7 +134,7 @@ export function rowsSql(files: LandedFiles, fields: Map<string, string>, isOpen 
 
 /**
  * Builds SQL that reads CSV files according to RFC 4180, with all values as text. An empty cell is null. A quoted empty
- * cell is an empty text, unless the file quotes nulls. A record with the wrong number of cells is an error.
+ * cell is an empty string, unless the file quotes nulls. A record with the wrong number of cells is an error.
  */
 function csvRowsSql(files: LandedFiles, { columns, quotesNulls }: Readonly<CsvFacts>): string {
   const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;

@@ -105,7 +105,7 @@ export class TypingQueue {
     return typed.filter(({ sources }) => isValid(sources));
   }
 
-  /** Lists the item values for which no observed export row has a field. */
+  /** Lists the values of an item that have no field in any export row observed so far. */
   listAbsent(): ItemValue[] {
     return listAbsent(this.#observed.export, this.#mapping);
   }

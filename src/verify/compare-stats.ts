@@ -24,7 +24,7 @@ export function addValues(column: Column, facts: ColumnFacts | undefined, values
   return result;
 }
 
-/** Compares texts by their bytes, which gives the order of code points. Treats NaN as the largest number. */
+/** Compares strings by their bytes, which gives the order of code points. Treats NaN as the largest number. */
 function compareValues(a: ExactValue, b: ExactValue): number {
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
   if (typeof a === 'number' && Number.isNaN(a)) return Number.isNaN(b) ? 0 : 1;

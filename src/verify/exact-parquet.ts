@@ -10,7 +10,7 @@ import { compressors } from 'hyparquet-compressors';
 
 /**
  * A value in a file, without rounding. Integers are bigints, decimals are bigints in units of their last decimal place,
- * times are microseconds since 1970 (bigint), dates are days since 1970 (number), and texts are bytes.
+ * times are microseconds since 1970 (bigint), dates are days since 1970 (number), and strings are bytes.
  */
 export type ExactValue = bigint | number | boolean | Uint8Array | null | undefined | ExactValue[];
 

@@ -98,7 +98,7 @@ export function listRead(column: string, landed: readonly LandedRow[]): Assertio
     }));
 }
 
-/** True if two texts mean the same, such as `10.50` and `10.5000`, or times that differ only in zeros at the end. */
+/** True if two strings mean the same, such as `10.50` and `10.5000`, or times that differ only in zeros at the end. */
 export function isSameValue(a: string | null, b: string | null): boolean {
   return normalize(a) === normalize(b);
 }

@@ -47,7 +47,7 @@ export const boundsShape = {
 
 /**
  * Reads the rows of a SELECT from a snapshot. The time, the memory, and the numbers of rows and characters are limited.
- * DuckDB truncates long texts, so that they never reach this process.
+ * DuckDB truncates long strings, so that they never reach this process.
  * @throws PricelakeError `query` if DuckDB rejects the SQL or a limit is exceeded
  */
 export async function selectRows(

@@ -9,15 +9,15 @@ export const right = (heading: string): Column => [heading, 'right'];
 const GAP = '  ';
 /** The minimum width of a column with single words, such as ids and dates. A GTIN has at most 14 digits. */
 const LEAST_WORD = 14;
-/** The minimum width of a column with texts of several words. */
+/** The minimum width of a column with text of several words. */
 const LEAST_TEXT = 12;
 /**
- * The minimum width of the first column with texts of several words, because it identifies the row. On a wide terminal,
+ * The minimum width of the first column with text of several words, because it identifies the row. On a wide terminal,
  * the minimum is a third of the terminal's width.
  */
 const LEAST_FIRST_TEXT = 24;
 /**
- * The highest rank at which the first column with texts of several words gets the minimum width LEAST_FIRST_TEXT. At
+ * The highest rank at which the first column with text of several words gets the minimum width LEAST_FIRST_TEXT. At
  * most one other column, such as a date, then precedes it.
  */
 const LAST_FIRST_RANK = 1;
@@ -93,7 +93,7 @@ function measureColumn(heading: string, isRight: boolean, rank: number, cells: r
   return { heading, isRight, rank, cells, width, least: isRight ? width : Math.min(width, least) };
 }
 
-/** Chooses the columns that fit if their texts are truncated as far as possible. Keeps at least one column. */
+/** Chooses the columns that fit if their values are truncated as far as possible. Keeps at least one column. */
 function chooseColumns(all: readonly MeasuredColumn[], terminal: number) {
   const isEmpty = ({ cells }: MeasuredColumn) => cells.length > 0 && cells.every((cell) => cell === '');
   const isTooWide = (some: readonly MeasuredColumn[]) => sumWidths(some.map(({ least }) => least)) > terminal;

@@ -27,7 +27,7 @@ import {
 import { whyResult } from './why.js';
 
 /**
- * The schema of each command's JSON object, without the member `ok`. A server prints its object when it starts
+ * The schema of each command's JSON object, without its `ok` member. A server prints this object when it starts
  * listening.
  */
 export const RESULTS: Readonly<Record<string, z.ZodType>> = {

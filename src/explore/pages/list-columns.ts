@@ -37,7 +37,7 @@ function showShops(value: DuckDBValue): Content {
   return name !== '' && others.length === 0 ? foreign(name, 40) : showTexts('shop')(value);
 }
 
-/** Returns a function that renders a list of texts as a count that expands to the texts. */
+/** Returns a function that renders a list of strings as a count that expands to the strings. */
 function showTexts(what: string): (value: DuckDBValue) => Content {
   return (value) => {
     const texts = listTexts(value);

@@ -18,7 +18,7 @@ const MORE = [
   { place: 'rivals_out', label: 'rivals out of stock' },
 ];
 
-/** Reads the position from the address; empty if it is missing or unknown. */
+/** Reads the position from the URL's query. Returns an empty string if it is missing or unknown. */
 export const readPlace = (search: URLSearchParams): string =>
   [...SPLIT, ...MORE].find(({ place }) => place === search.get('place'))?.place ?? '';
 

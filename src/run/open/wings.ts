@@ -93,7 +93,7 @@ export interface CopiedNews {
 
 /** The time that a run records for its findings. */
 export interface Moment {
-  /** The time of this machine's clock, in ISO 8601 format. */
+  /** The time according to this machine's clock, in ISO 8601 format. */
   at: string;
   /** The time of the service's clock, or null if the service's responses have no `Date` header. */
   serviceAt: string | null;
@@ -246,7 +246,7 @@ export interface ChangeSource {
   settle(landing: Landing, kept: { lake: Lake; memory: Memory; io: Io }): Promise<void>;
   /** True if some stored changes haven't been landed. */
   hasWaiting(lake: Lake): Promise<boolean>;
-  /** Estimates the calls that the source makes before and after the next run; undefined if it makes no calls. */
+  /** Estimates the calls that this source adds to the next run, or returns undefined if it adds none. */
   estimate?(next: NextRun): Promise<SourceEstimate | undefined>;
 }
 

@@ -40,7 +40,7 @@ export async function readOverlap(source: OverlapSource, cursor: bigint | undefi
   return { after, known: new Set([...newest.keys()].filter((id) => id > after)) };
 }
 
-/** Reads the newest changes in history up to the cursor, newest first. Returns each change's time in µs by its id. */
+/** Reads the newest changes in history up to the cursor, newest first. Returns their times in µs, keyed by id. */
 async function readNewest(
   { graph, before, tables }: OverlapSource,
   cursor: bigint,

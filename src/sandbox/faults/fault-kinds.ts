@@ -20,7 +20,7 @@ interface KindFacts {
   byDefault: string;
   /** A description of the fault's effect, for the command's help. */
   says: string;
-  /** The endpoints that support this kind of fault; undefined for all of them. */
+  /** The endpoints that support this kind of fault. If undefined, all endpoints support it. */
   only?: readonly FaultEndpoint[];
 }
 

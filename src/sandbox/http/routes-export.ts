@@ -83,7 +83,8 @@ async function* readExport(
 }
 
 /**
- * Yields the bytes of rows. Renders current rows by segment, unless an earlier response already rendered the segment.
+ * Yields rows as bytes. Current rows are rendered one segment at a time. A segment that an earlier response has already
+ * rendered is reused.
  */
 async function* readChunks({ world, view, format }: RowSource, moment: Moment, rows: Uint32Array) {
   if (moment !== null) {

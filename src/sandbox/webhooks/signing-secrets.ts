@@ -21,7 +21,7 @@ export class SigningSecrets {
   }
 
   /**
-   * Replaces all secrets. The first text becomes the current secret, and the others stay valid. Without texts,
+   * Replaces all secrets. The first one becomes the current secret, and the others stay valid. Without secrets,
    * generates one.
    */
   set(texts: readonly string[]): void {

@@ -96,7 +96,7 @@ export function rowText(format: RowFormat, style: RowStyle, datasets: string): s
   return `concat('{', ${fields.join(", ',', ")}, extra, '}')`;
 }
 
-/** Builds an SQL expression for a CSV row. Null is an empty field, and empty text is `""`. */
+/** Builds an SQL expression for a CSV row. Null is an empty field, and an empty string is `""`. */
 function csvRow({ shape, extraFields, lineEnd, lists }: RowStyle, datasets: string): string {
   const columns = shape === 'item' ? NESTED : FLAT;
   const list = lists === 'json' ? datasets : `array_to_string(from_json(${datasets}, '["VARCHAR"]'), ';')`;

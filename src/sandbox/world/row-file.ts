@@ -85,7 +85,7 @@ export class RowFile {
     }
   }
 
-  /** Reads rows as a JSON array between two texts. Doesn't copy the rows one by one. */
+  /** Reads rows as a JSON array between two strings. Doesn't copy the rows one by one. */
   wrap(before: string, rows: ArrayLike<number>, after: string): Buffer {
     const head = Buffer.from(before);
     const tail = Buffer.from(after);

@@ -7,11 +7,11 @@ export const DAY_MS = 24 * 3600 * 1000;
 
 /** The times from which the service's current time is determined. */
 export interface TimeEvidence {
-  /** The time in the `Date` header of a response; undefined if no response had a valid header. */
+  /** The time in a `Date` header from the service; undefined if no response had a valid one. */
   date: Date | undefined;
   /** The newest time in any row from the service. */
   seen: Date | undefined;
-  /** The time of this machine's clock. */
+  /** The time according to this machine's clock. */
   local: Date;
 }
 

@@ -9,7 +9,7 @@ export const PRODUCTS_A_PAGE = 200;
 
 /**
  * Downloads products, starting with the products that have the most offers (API §4, /products). Downloads all pages or,
- * as a sample, only the page `only`. An interrupted run continues with its next page.
+ * as a sample, only page number `only`. An interrupted run continues with its next page.
  */
 export async function landProducts(
   client: ApiClient,

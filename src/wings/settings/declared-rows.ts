@@ -45,7 +45,7 @@ function listAttributes(siteId: bigint | null, attributes: Analysis['attributes'
   return [...listRules('attribute', siteId, names), ...listRules('value', siteId, values)];
 }
 
-/** Builds a row for each text. A website's empty list becomes a row with an empty text, meaning no attribute. */
+/** Builds a row for each string. A website's empty list becomes a row with an empty string, meaning no attribute. */
 function listRules(
   rule: 'word' | 'attribute' | 'value',
   siteId: bigint | null,

@@ -28,7 +28,7 @@ export const why = declareTool({
     }),
 });
 
-/** Truncates all texts in an answer, because texts from shops may have any length. */
+/** Truncates all strings in an answer, because text from shops may have any length. */
 function cutTexts(value: unknown): unknown {
   if (typeof value === 'string') return value.length > MOST_TEXT ? `${value.slice(0, MOST_TEXT)}…` : value;
   if (Array.isArray(value)) return value.map(cutTexts);
