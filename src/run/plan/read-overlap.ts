@@ -35,9 +35,11 @@ export async function readOverlap(source: OverlapSource, cursor: bigint | undefi
   const newest = await readNewest(source, cursor);
   const [end] = newest.values();
   if (end === undefined) return undefined;
-  const again = [...newest].filter(([, at]) => at > end - BigInt(feedOverlap) * 1000n);
-  const after = again.at(-1)?.[0] ?? cursor;
-  return { after, known: new Set([...newest.keys()].filter((id) => id > after)) };
+  const ids = [...newest.keys()];
+  const oldest = [...newest.values()].findLastIndex((at) => at > end - BigInt(feedOverlap) * 1000n);
+  // Continues from the change before the oldest recent one, because late changes may be between the two.
+  const after = ids[oldest + 1] ?? ids[oldest] ?? cursor;
+  return { after, known: new Set(ids.filter((id) => id > after)) };
 }
 
 /** Reads the newest changes in history up to the cursor, newest first. Returns their times in µs, keyed by id. */
