@@ -183,7 +183,13 @@ describe('a cursor that the service refuses', () => {
     await world.sync();
     await world.sandbox.advance({ hours: 2, changes: 50 });
     const body = { status: 400, error: 'Refused', message: 'after: the cursor is too old', docsUrl: '' };
-    happen = { path: '/changes?', nth: 1, what: async () => Response.json(body, { status: 400 }) };
+    const refuse = () => Response.json(body, { status: 400 });
+    // Refuses the earlier change from which the run reads the feed again, and then the cursor.
+    const refuseBoth = () => {
+      happen = { path: '/changes?', nth: 1, what: refuse };
+      return refuse();
+    };
+    happen = { path: '/changes?', nth: 1, what: refuseBoth };
     const { row } = await world.sync();
     expect(row).toMatchObject({ mode: 'snapshot', reason: expect.stringContaining('rejects the feed cursor') });
     await expectExactCopy(world);
