@@ -115,6 +115,6 @@ export class Snapshot {
 
   async #close(): Promise<void> {
     await this.version.release();
-    if (!this.version.isClosed) this.list?.drop(this.version).catch(() => {}); // fails if the version closes meanwhile
+    if (!this.version.isClosed) this.list?.drop(this.version).catch(() => {}); // fails if the version is closed first
   }
 }

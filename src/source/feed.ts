@@ -70,8 +70,8 @@ async function findEnd(client: ApiClient, io: Io): Promise<FeedEnd> {
 /**
  * Reads the feed to its end (API §4, /changes), one dataset after the other, and writes one change per line. For
  * several datasets, the cursor is the smallest id up to which all feeds were read. An interrupted run continues after
- * its last page. If the plan no longer includes the feed, returns the changes received so far, or undefined if there
- * are none.
+ * its last page. If the plan no longer includes the feed, returns the changes received so far, or undefined if it has
+ * received none.
  * @param client sends requests without a dataset
  */
 export async function landFeed(

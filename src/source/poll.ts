@@ -24,7 +24,7 @@ export interface Poll {
   /** The poll reads only items that changed after this time (ISO 8601); undefined for all items. */
   changedSince: string | undefined;
   /**
-   * True if the poll must not miss an item that changes meanwhile, which moves it to a page that was already read.
+   * True if the poll must not miss an item that changes during the poll and thus moves to a page that was already read.
    * Changed items are polled again until they fit on one page, because a single page is consistent.
    */
   untilSettled: boolean;
@@ -32,7 +32,7 @@ export interface Poll {
 
 /**
  * Reads the items that changed since a time, or all items (API §4, /items), one dataset after the other. Requests the
- * latest changes first, so an item that changes meanwhile moves other items only to later pages. An interrupted poll
+ * latest changes first, so an item that changes during the poll moves others only to later pages. An interrupted poll
  * resumes at its last page. Throws `snapshot_incomplete` if a poll of all items finds fewer items than the service
  * counts.
  */

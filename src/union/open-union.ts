@@ -30,7 +30,7 @@ const UNUSED_MS = 7 * 24 * KEPT_MS;
 
 /**
  * Combines several lakes of one service into one lake in the cache, which contains each listing once. Writes a new
- * combined lake only if there is none for the lakes' current versions. Doesn't change the given lakes.
+ * combined lake only if the cache has none for the lakes' current versions. Doesn't change the given lakes.
  * @throws PricelakeError `usage` or `lake_invalid` like `readMembers`; `unavailable` if runs keep replacing files
  */
 export async function openUnion(lakes: readonly Lake[], options: UnionOptions): Promise<Lake> {

@@ -22,7 +22,7 @@ export interface DerivedRun {
   attributions: Attribution[];
 }
 
-/** Writes the next files of every table without publishing them. Comparison modules send their requests meanwhile. */
+/** Writes the next files of every table without publishing them. In parallel, comparison modules send their requests. */
 export async function deriveRun(
   world: World,
   found: FoundLake,
