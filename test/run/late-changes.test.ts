@@ -52,27 +52,6 @@ test('a change that becomes visible late is read by the next run in one call, an
   await simulation.expectSound();
 });
 
-test('a late change is read even if no earlier change is recent', async () => {
-  const simulation = await openLate();
-  const { sync, world, service, expectCopy } = simulation;
-  const [one, other] = listed(simulation) as [Item, Item];
-  const newestId = () => world.changes.at(-1)?.id ?? 0n;
-  while (newestId() % 9n !== 8n) events.changeStock(world, one);
-  world.settle(300);
-  await sync();
-  world.now += 3600n * SECOND;
-  events.changeStock(world, one);
-  const late = newestId();
-  events.changeStock(world, other);
-  world.now += 40n * SECOND;
-  const first = await sync();
-  expect([first.row.cursor_to, service.delivered.has(late)]).toEqual([newestId(), false]);
-  world.settle(300);
-  const second = await sync();
-  expect([second.row.caught_up, service.delivered.has(late)]).toEqual([true, true]);
-  await expectCopy(second, true);
-});
-
 test("changes that the lake contains don't land again: a run without late changes is idle, with two calls", async () => {
   const simulation = await openLate();
   const { sync, world, service } = simulation;

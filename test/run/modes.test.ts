@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectExactCopy } from './exact-copy.js';
-import { changeText, openWorld, readLake, refuse, type World } from './world.js';
+import { changeText, openWorld, readLake, type World } from './world.js';
 
 let world: World;
 
@@ -38,19 +38,6 @@ describe('without a change feed', () => {
   });
 });
 
-/** An export without one of its items. */
-async function leaveOut(
-  request: Request,
-  next: (request: Request) => Promise<Response>,
-  id: string,
-): Promise<Response> {
-  const answer = await next(request);
-  const lines = (await answer.text()).split('\n').filter((line) => line !== '' && !line.includes(`"id":${id},`));
-  const headers = new Headers(answer.headers);
-  headers.set('x-export-rows', String(lines.length));
-  return new Response(`${lines.join('\n')}\n`, { headers });
-}
-
 describe('a complete copy of a lake that exists', () => {
   let copied: string;
   beforeAll(async () => {
@@ -60,28 +47,6 @@ describe('a complete copy of a lake that exists', () => {
   });
   afterAll(() => world.close());
   beforeEach(() => world.renew(copied));
-
-  test('marks missing items as gone, and lists them again when they return', async () => {
-    let hidden: string | undefined;
-    world.intercept = (request, next) => {
-      if (hidden === undefined) return undefined;
-      if (request.url.endsWith(`/items/${hidden}`)) return Promise.resolve(refuse(404));
-      return request.url.includes('/export') ? leaveOut(request, next, hidden) : undefined;
-    };
-    world.pipeline.source.mode = 'snapshot';
-    const read = (column: string) =>
-      readLake(world.lakePath, (glob) => `SELECT ${column} FROM ${glob('items')} WHERE item_id = ${hidden}`);
-    hidden = /"id":(\d+)/.exec((await world.sandbox.dump()).items[7] ?? '')?.[1] ?? '';
-    const { row } = await world.sync();
-    expect(row).toMatchObject({ gone: 1n, differences: 0n, received: row.deduplicated });
-    expect(await read('gone_at IS NOT NULL, is_listed')).toEqual([['true', 'false']]);
-    expect((await world.sync()).published).toBe(false);
-    const id = hidden;
-    hidden = undefined;
-    expect((await world.sync()).row).toMatchObject({ gone: 0n, written: 1n });
-    hidden = id;
-    expect(await read('gone_at IS NULL')).toEqual([['true']]);
-  });
 
   test("doesn't mark an item as gone if its row couldn't be read", async () => {
     world.intercept = changeText(/export/, (text) => text.replace(/"price":[^,]+,/, '"price":"soon",'));

@@ -78,6 +78,11 @@ export function expectItems(world: World, lake: LakeRows, expectation: ItemExpec
   }
   refuse('items are missing', missing);
   refuse(`items are stale in ${[...wrong].sort().join(', ')}`, details);
+  const left = [...world.items.values()].filter((item) => !withoutLeft && item.sight === 'gone');
+  refuse(
+    'items that left are listed',
+    left.filter(({ id }) => rows.get(String(id))?.is_listed === 'true').map(({ id }) => `item ${id}`),
+  );
   const hidden = [...world.items.values()].filter((item) => item.sight === 'hidden' || !world.isCopied(item));
   refuse(
     'items are in the lake that nobody can see',

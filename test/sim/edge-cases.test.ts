@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { addItem, events, relist } from './events.js';
+import { addItem, events } from './events.js';
 import type { Habits } from './habits.js';
 import { readLakeRows } from './lake-rows.js';
 import { hideSome, step } from './life.js';
@@ -54,34 +54,6 @@ describe('the copy stays exact', () => {
     await expectCopyAfter(copied);
     const { sites } = await readLakeRows(copied.lakePath);
     expect(sites.filter((row) => row.site_id === String(item.siteId))).toHaveLength(2);
-  });
-
-  test('when changes are observed after the times that the item shows, and websites are renamed in rows that nobody touched', async () => {
-    const copied = await openCopied({ skewMs: 90_000, changeNames: 'all', shape: 'named' });
-    for (const event of Object.values(events)) event(copied.world, copied.world.random.pick(listed(copied)));
-    const [item] = listed(copied) as [Item];
-    copied.world.site(item.siteId).name = 'Another name';
-    events.changePrice(copied.world, item);
-    copied.world.settle();
-    await expectCopyAfter(copied);
-  });
-
-  test('when changes are observed before the times that the item shows, and export rows hold lists as text', async () => {
-    const copied = await openCopied({ skewMs: -1500, changeNames: 'all', shape: 'text' });
-    for (const event of Object.values(events)) event(copied.world, copied.world.random.pick(listed(copied)));
-    copied.world.settle();
-    await expectCopyAfter(copied);
-  });
-
-  test('when price and other values change at one time, the change does not name the price, and nulls are left out', async () => {
-    const copied = await openCopied({ changeNames: 'no price', nullsLeftOut: 'everywhere', shape: 'nested' });
-    for (const item of listed(copied)) events.changeAtOnce(copied.world, item);
-    await expectCopyAfter(copied);
-  });
-
-  test('when items come back, at a new price or the old one', async () => {
-    for (const item of copied.world.visibleItems()) if (item.removedAt !== null) relist(copied.world, item);
-    await expectCopyAfter(copied);
   });
 
   test('when an account begins without items and changes', async () => {

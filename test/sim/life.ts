@@ -58,15 +58,22 @@ export function renameSite(world: World, round: number): void {
   record(world, item, 'CHANGED', {}, setPrice(item, (item.price ?? 0) + 1));
 }
 
-/** A dataset has another name from now on, and so has it in every item; rows that lag would have the former one for good. */
+/**
+ * A dataset has another name from now on, or both exchange theirs, and so it is in every item; rows that lag would have
+ * the former names for good.
+ */
 export function renameDataset(world: World, round: number): void {
   if (!world.habits.renaming || largestLag(world.habits) > 0) return;
   const [former, other] = world.datasets;
-  const name = `${former.split(' since ')[0]} since ${round}`;
+  const isExchanged = world.random.fraction() < 0.5;
   world.now += SECOND;
-  world.datasets = [name, other];
+  world.datasets = isExchanged ? [other, former] : [`${former.split(' since ')[0]} since ${round}`, other];
+  const names = new Map([
+    [former, world.datasets[0]],
+    [other, world.datasets[1]],
+  ]);
   for (const item of world.items.values()) {
-    item.datasets = item.datasets.map((one) => (one === former ? name : one));
+    item.datasets = item.datasets.map((name) => names.get(name) ?? name);
     world.keep(item);
   }
 }
