@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { readAnalysis } from '../sql/model.js';
 import { quoteIdentifier } from '../sql/quote.js';
@@ -57,6 +58,7 @@ export async function refreshPointer(lake: Lake, attributions?: Attribution[]): 
   await writePublished(lake, pointer, pointer);
 }
 
+/** Builds the text of `lake.json`. Its last member is the SHA-256 of the others, as JSON without line breaks. */
 export function writePointer(publication: RunFacts, states: TableState[]): string {
   const { pipeline, runId, runNumber, cursor, at } = publication;
   const tables = states.filter((state) => state.version >= 0n).map((state) => [state.table, describeTable(state)]);
@@ -71,7 +73,8 @@ export function writePointer(publication: RunFacts, states: TableState[]): strin
     at: at.toISOString(),
     tables: Object.fromEntries(tables) as Record<TableName, unknown>,
   };
-  return `${JSON.stringify(pointer, null, 1)}\n`;
+  const sha256 = createHash('sha256').update(JSON.stringify(pointer)).digest('hex');
+  return `${JSON.stringify({ ...pointer, sha256 }, null, 1)}\n`;
 }
 
 function describeTable(state: TableState) {

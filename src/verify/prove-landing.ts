@@ -19,10 +19,8 @@ export const landingProof: Proof = {
       .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
     const published = readApplied(context.tables.get('runs')).run ?? 0n;
     let files = 0n;
-    for (const what of checkMemory(
-      (await readFile(privatePath(context.lake, MEMORY), 'utf8').catch(ignoreMissing)) ?? '',
-    ))
-      report({ file: join('_pricelake', MEMORY), what });
+    const memory = await readFile(privatePath(context.lake, MEMORY), 'utf8').catch(ignoreMissing);
+    for (const what of checkMemory(memory ?? '', published > 0n)) report({ file: join('_pricelake', MEMORY), what });
     for (const [index, name] of names.entries()) {
       context.signal.throwIfAborted();
       const found = await checkLanding(privatePath(context.lake, 'landing', name));
@@ -42,8 +40,10 @@ export const landingProof: Proof = {
   },
 };
 
-/** Checks the lines of the lake's saved state, each of which has its own checksum. */
-function* checkMemory(text: string): Generator<string> {
+/** Checks the lines of the lake's saved state, each of which has its own checksum. Each published run leaves a line. */
+function* checkMemory(text: string, isPublished: boolean): Generator<string> {
+  if (text === '' && isPublished) yield 'is missing or empty';
+  if (text === '') return;
   const lines = text.split('\n');
   if (lines.pop() !== '') yield 'its last line is cut short';
   for (const [index, whole] of lines.entries()) {

@@ -34,13 +34,8 @@ const HABITS: HabitName[] = [
   'shape',
   'removedItem',
 ];
-/**
- * Letters of lake.json that are in no table, such as its time, and a pointer to a checkpoint that readers can do without:
- * the next run that publishes writes both again.
- */
-const UNPROVED: readonly FileKind[] = ['lake.json', 'last checkpoint'];
-/** A lake may lack its memory, which errors advise to move away. Only the runs that found nothing new are lost with it. */
-const isAllowed = ({ kind, fault }: Damage) => UNPROVED.includes(kind) || (kind === 'memory' && fault === 'gone');
+/** Readers can do without the pointer to a checkpoint, and another program may have written it. */
+const UNPROVED: FileKind = 'last checkpoint';
 const DAMAGES = 8;
 const MOST_ITEMS = 12;
 const EVENTS_A_RUN = 8;
@@ -125,7 +120,7 @@ async function repair(simulation: Simulation, damage: Damage, steps: string[]): 
   const { lakePath, pipeline, io } = simulation;
   const found = await verify(simulation);
   steps.push(found.length === 0 ? 'not found' : `found by ${found.join(' and ')}`);
-  if (found.length === 0 && !isAllowed(damage))
+  if (found.length === 0 && damage.kind !== UNPROVED)
     throw new Mismatch(`verify does not find the ${damage.fault} of a ${damage.kind}`, []);
   const { signal } = new AbortController();
   const actions: Record<string, () => Promise<void>> = {

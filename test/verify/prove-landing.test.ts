@@ -111,6 +111,7 @@ test.each([
   ['zeros', (text: string) => '\0'.repeat(text.length), 'its last line is cut short'],
   ['a truncated line', (text: string) => text.slice(0, -9), 'its last line is cut short'],
   ['a changed letter', flip, 'line 1 has changed since it was written: its checksum differs'],
+  ['no line', () => '', 'is missing or empty'],
   ['a renamed checksum', (text: string) => text.replace('"sum"', '"sun"'), 'line 1 has no checksum'],
 ])("verify finds %s in the lake's saved state", async (_what, change, found) => {
   await edit(path.join(root, '_pricelake', 'memory.ndjson'), change);

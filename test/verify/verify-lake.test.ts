@@ -151,6 +151,20 @@ describe('verify finds', () => {
     });
   });
 
+  test("a missing file of the lake's saved state", async () => {
+    await rm(path.join(lake.root, '_pricelake', 'memory.ndjson'));
+    expect(await verify()).toEqual({ landing: '_pricelake/memory.ndjson is missing or empty' });
+  });
+
+  test.each([
+    ['name', '"pipeline": "', '"pipeline": "x'],
+    ['run', /"runId": "(\d+)-.../, '"runId": "$1-999'],
+    ['time', /"at": ".../, '"at": "209'],
+  ])('a lake.json with another %s, which no table has', async (_what, from, to) => {
+    await editFile('lake.json', (text) => text.replace(from, to));
+    expect((await verify()).pointer).toMatch(/^lake\.json is not the text that pricelake writes for these tables/);
+  });
+
   test('altered statistics in a log, with bounds that are too tight or too wide', async () => {
     await editAdds('items', [
       [/(\\"minValues\\":\{\\"item_id\\":)\d+/, '$19223372036854775000'],
