@@ -1,7 +1,7 @@
 -- Selects whole rows that differ from the lake: new items, and items with different values, listed by their API names.
--- The time an item was last seen, the order of attributes, and a website's name (in the sites table) don't count as
--- differences. A row that is older than the lake's doesn't differ either, because lists and exports may lag behind the
--- feed or an earlier response.
+-- The time an item was last seen, the order of attributes and of their members, and a website's name (in the sites
+-- table) don't count as differences. A row that is older than the lake's doesn't differ either, because lists and exports
+-- may lag behind the feed or an earlier response.
 -- needs: exported_items, items
 -- values: feed_skew INTERVAL
 SELECT

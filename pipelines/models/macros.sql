@@ -67,8 +67,14 @@ CREATE OR REPLACE MACRO money_pair(a, b) AS
   '[' || coalesce(CAST(a AS VARCHAR), 'null') || ',' || coalesce(CAST(b AS VARCHAR), 'null') || ']';
 
 -- Normalizes a JSON object, so that order and spacing of its members don't matter. Returns other JSON as text.
-CREATE OR REPLACE MACRO json_members(x) AS
+CREATE OR REPLACE MACRO flat_json_members(x) AS
   coalesce(CAST(list_sort(map_entries(TRY_CAST(json(x) AS MAP(VARCHAR, JSON)))) AS VARCHAR), CAST(json(x) AS VARCHAR));
+
+-- Normalizes a JSON object and the objects that are its members. The order within deeper objects still matters, because
+-- macros can't recurse.
+CREATE OR REPLACE MACRO json_members(x) AS
+  coalesce(CAST(list_sort(list_transform(map_entries(TRY_CAST(json(x) AS MAP(VARCHAR, JSON))),
+    lambda member: (member.key, flat_json_members(member.value)))) AS VARCHAR), CAST(json(x) AS VARCHAR));
 
 -- The old and the new value of a changed field, an array of two. Types have the names that json_type returns.
 CREATE OR REPLACE MACRO has_pair(changes, path, types) AS

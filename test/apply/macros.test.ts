@@ -260,6 +260,9 @@ describe('macros with several values', () => {
     const members = (json: string) => ask(`json_members('${json}')`);
     expect(await members('{"b": [1, 2], "a": "x"}')).toBe(await members('{"a":"x","b":[1,2]}'));
     expect(await members('{"a":"x","b":[1,2]}')).not.toBe(await members('{"a":"x","b":[2,1]}'));
+    expect(await members('{"a":{"y":1,"x":null},"b":2}')).toBe(await members('{"b":2,"a":{"x":null,"y":1}}'));
+    expect(await members('{"a":{"y":1,"x":null}}')).not.toBe(await members('{"a":{"y":null,"x":1}}'));
+    expect(await members('{"a":{"y":1,"x":null}}')).not.toBe(await members('{"a":{"y":1}}'));
     expect([await members('[2,1]'), await members('"x"')]).toEqual(['[2,1]', '"x"']);
   });
 

@@ -38,6 +38,25 @@ describe('the sample of a run', () => {
     expect(new Set(singles()).size).toBeGreaterThan(first.length);
   });
 
+  test('equals the lake if the service writes the members of an object in an attribute in another order', async () => {
+    let order = '"weight":{"kg":1,"lb":2.2}';
+    await open({
+      items: 60,
+      intercept: changeText(/\/(export|items.*)$/, (text) =>
+        text.replaceAll('"attributes":{', `"attributes":{${order},`),
+      ),
+    });
+    world.pipeline.proof.sample = 10;
+    await world.sync();
+    order = '"weight":{"lb":2.2,"kg":1}';
+    await world.sandbox.advance({ hours: 1, changes: 3 });
+    const { row } = await world.sync();
+    expect(row.sampled).toBeGreaterThan(0n);
+    expect(row.sample_differences).toBe('[]');
+    world.pipeline.source.mode = 'snapshot';
+    expect((await world.sync()).row.differences).toBe(0n);
+  });
+
   test("doesn't delay the derived tables if the service answers late", async () => {
     let release = () => {};
     await open({
