@@ -8,7 +8,7 @@ export const FAULTS = ['500', '503', 'reset', 'cut', 'lost', 'hang', 'slow'] as 
 
 /** Lets a test cause faults between a store and its client. */
 export interface FaultyWay {
-  fault: (asked: Asked) => Fault;
+  fault: (asked: Asked) => Fault | Promise<Fault>;
 }
 
 /** Every kind of request meets the fault once, and does its work all the same. `folder` is for files. */

@@ -258,6 +258,23 @@ test('a machine that slept while another one published notices it, even if it ha
   expect(await readPublished(store)).toEqual({ runs: 1, datasets: 1 });
 });
 
+test('a machine that sleeps while it publishes leaves the lake.json of a later run as it is', async () => {
+  const { store, machine } = await openRemoteWorld();
+  const [slow, fast] = [await machine(), await machine()];
+  await slow.run(1);
+  const entry = 'runs/_delta_log/00000000000000000001.json';
+  let sleeps = 0;
+  const asleep = dieAt(store, async (what) => {
+    if (what !== 'read lake.json' || !store.objects.has(entry) || ++sleeps > 1) return false;
+    store.aheadMs += 120_000;
+    await fast.run(3);
+    return false;
+  });
+  expect(await failure(slow.run(2, asleep))).toMatchObject({ code: 'lake_locked' });
+  expect(sleeps).toBe(1);
+  expect(await readPublished(store)).toEqual({ runs: 2, datasets: 2 });
+});
+
 test('files that were sent are not listed again while the lease is held', async () => {
   const { store, machine, db } = await openRemoteWorld();
   const one = await machine();

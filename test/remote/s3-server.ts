@@ -37,7 +37,7 @@ export interface S3Server {
   asked: Asked[];
   /** Headers of all requests, to look for secrets. */
   headers: string[];
-  fault: (asked: Asked) => Fault;
+  fault: (asked: Asked) => Fault | Promise<Fault>;
   /** Ignores `If-None-Match`, as some stores do. */
   ignoresConditions: boolean;
   /** Lists every object, whatever it is asked for. */
@@ -110,7 +110,7 @@ async function answer(s3: S3Server, uploads: Uploads, request: IncomingMessage, 
   const asked: Asked = { method: request.method ?? '', key, count: s3.asked.length + 1 };
   s3.asked.push(asked);
   s3.headers.push(JSON.stringify(request.headers));
-  const fault = s3.fault(asked);
+  const fault = await s3.fault(asked);
   if (s3.delayMs > 0) await setTimeout(s3.delayMs);
   if (fault === 'reset') return void response.destroy();
   if (fault === 'hang') return undefined;

@@ -35,9 +35,12 @@ export class LandingMirror {
     return this.#queue(async () => void (await this.#send()));
   }
 
-  /** Uploads changed files, then deletes unneeded files from the remote. Call this after all commits are uploaded. */
-  settle(): Promise<void> {
-    return this.#queue(async () => this.#removeOthers(await this.#send()));
+  /**
+   * Uploads changed files, then deletes unneeded files from the remote. Call this after all commits are uploaded.
+   * @param confirm throws if another machine has taken over, whose files must not be deleted
+   */
+  settle(confirm: () => Promise<void>): Promise<void> {
+    return this.#queue(async () => this.#removeOthers(await this.#send(), confirm));
   }
 
   #queue(work: () => Promise<void>): Promise<void> {
@@ -99,10 +102,11 @@ export class LandingMirror {
   }
 
   /** Deletes files that aren't wanted. Deletes a journal before its data, because data without a journal is ignored. */
-  async #removeOthers(wanted: Set<string>): Promise<void> {
+  async #removeOthers(wanted: Set<string>, confirm: () => Promise<void>): Promise<void> {
     const { store } = this.#ends;
     const present = (await Promise.all(MIRRORED.map((folder) => store.list(folder)))).flat().map(({ key }) => key);
     const others = present.filter((key) => !wanted.has(key));
+    if (others.length > 0) await confirm();
     const isJournal = (key: string) => key.endsWith(`/${JOURNAL}`);
     await store.remove(others.filter(isJournal));
     await store.remove(others.filter((key) => !isJournal(key)));

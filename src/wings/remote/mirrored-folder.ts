@@ -14,30 +14,45 @@ import { FILES } from './send-tables.js';
 /**
  * Uploads a folder to the remote, and then deletes files from the remote that aren't in the folder. Pointer files are
  * uploaded last, so that they never refer to a missing file. Does nothing if the folder is missing or empty.
+ * @param confirm throws if another machine has taken over, whose pointers and files must stay as they are
  */
-export async function sendFolder({ store, lake, stop }: Ends, { name, pointer }: MirroredFolder): Promise<void> {
+export async function sendFolder(
+  { store, lake, stop }: Ends,
+  { name, pointer }: MirroredFolder,
+  confirm: () => Promise<void>,
+): Promise<void> {
   const paths = await listFilesBelow(innerPath(lake, name));
   if (paths.length === 0) return;
   const there = new Map((await store.list(`${name}/`)).map((object) => [object.key, object]));
   const keyOf = (path: string) => relative(lake.root, path).split(sep).join('/');
-  const send = async (path: string) => {
-    stop?.throwIfAborted();
+  const isPointer = (path: string) => basename(path) === pointer;
+  const findChange = async (path: string) => {
     const key = keyOf(path);
     const { size, mtimeMs } = await stat(path);
     const found = there.get(key);
     const isAsLarge = found?.bytes === size;
     // Some stores round times down to whole seconds, so the times are compared in seconds.
     const isNewer = Math.floor(mtimeMs / 1000) > Math.floor(Number(found?.writtenAt) / 1000);
-    if (isAsLarge && !isNewer && basename(path) !== pointer) return;
+    if (isAsLarge && !isNewer && !isPointer(path)) return undefined;
     const bytes = await readFile(path);
-    if (!(isAsLarge && (await store.read(key))?.bytes.equals(bytes))) await store.write(key, bytes);
+    return isAsLarge && (await store.read(key))?.bytes.equals(bytes) ? undefined : { key, bytes };
   };
-  for (const isPointer of [false, true]) {
-    const step = paths.filter((path) => (basename(path) === pointer) === isPointer);
-    await runSideBySide(FILES, step, send);
-  }
+  const sendFile = async (path: string) => {
+    stop?.throwIfAborted();
+    const change = await findChange(path);
+    if (change !== undefined) await store.write(change.key, change.bytes);
+  };
+  await runSideBySide(
+    FILES,
+    paths.filter((path) => !isPointer(path)),
+    sendFile,
+  );
   const here = new Set(paths.map(keyOf));
-  await store.remove([...there.keys()].filter((key) => !here.has(key)));
+  const unneeded = [...there.keys()].filter((key) => !here.has(key));
+  const changes = (await runSideBySide(FILES, paths.filter(isPointer), findChange)).filter((one) => one !== undefined);
+  if (changes.length + unneeded.length > 0) await confirm();
+  await runSideBySide(FILES, changes, ({ key, bytes }) => store.write(key, bytes));
+  await store.remove(unneeded);
 }
 
 /** Replaces a folder with the remote's. @throws PricelakeError `lake_invalid` if an object is too large */

@@ -69,8 +69,10 @@ export const MARKER = `${PRIVATE_FOLDER}/format.json`;
 const STEPS = [[MARKER], [`${PRIVATE_FOLDER}/${MEMORY_FILE}`, 'ATTRIBUTION.md', 'catalog.sql'], ['lake.json']];
 const SMALL_FILES = STEPS.flat();
 
-export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
+/** Uploads changed small files. Calls `confirm`, which throws if another machine has taken over, before it writes. */
+export async function sendSmallFiles({ store, lake }: Ends, confirm: () => Promise<void>): Promise<void> {
   const present = new Map((await readAll(store)).map(({ name, there }) => [name, there]));
+  await confirm();
   const send = async (name: string) => {
     const there = present.get(name);
     const here = await readFile(join(lake.root, name)).catch(ignoreMissing);

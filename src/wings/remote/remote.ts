@@ -153,10 +153,10 @@ export class Remote {
     const before = logs === this.#sentLogs ? [] : await listTables(store);
     if (!(await sendTables(this.#ends, before))) return false;
     this.#sentLogs = logs;
-    await this.#lease.confirm();
-    await sendSmallFiles(this.#ends);
-    for (const folder of this.#mirrored) await sendFolder(this.#ends, folder);
-    await this.#landing.settle();
+    const { confirm } = this.#lease;
+    await sendSmallFiles(this.#ends, confirm);
+    for (const folder of this.#mirrored) await sendFolder(this.#ends, folder, confirm);
+    await this.#landing.settle(confirm);
     await expireRemote(this.#ends, before);
     return true;
   }

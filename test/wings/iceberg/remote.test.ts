@@ -79,11 +79,30 @@ it('sends no metadata if nothing is new', async () => {
   expect(read.filter(({ key }) => /\.(avro|json)$/.test(key))).toEqual([]);
 });
 
+it('a machine that sleeps while it sends metadata leaves the metadata of a later run as it is', async () => {
+  await world.sandbox.advance({ hours: 1, changes: 10 });
+  let hasSlept = false;
+  s3.fault = async ({ method, key }) => {
+    const isSending = keys('/items/metadata/v4.').length > 0;
+    if (hasSlept || method !== 'GET' || !key.endsWith('items/metadata/version-hint.text') || !isSending)
+      return undefined;
+    hasSlept = true;
+    s3.aheadMs += 120_000;
+    await world.sandbox.advance({ hours: 1, changes: 10 });
+    await sync('two');
+    return undefined;
+  };
+  expect(await faultOf(sync('one'))).toMatchObject({ code: 'lake_locked' });
+  expect(hasSlept).toBe(true);
+  expect((await readBucket()).items?.at(-1)).toBe(5);
+  await sync('one');
+});
+
 it('metadata that a machine has lost is written again, also to the bucket', async () => {
   await rm(path.join(remote.machine('one').lake.path, 'iceberg'), { recursive: true });
   await sync('one');
   const { items, versions } = await readBucket();
-  expect(items).toEqual([3]);
+  expect(items).toEqual([5]);
   expect(versions).toHaveLength(1);
 });
 
