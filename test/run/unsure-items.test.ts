@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { PricelakeError } from '../../src/io/errors.js';
-import { addItem, events, record, setPrice } from '../sim/events.js';
+import { addItem, events, record } from '../sim/events.js';
 import type { Habits } from '../sim/habits.js';
 import { readLakeRows } from '../sim/lake-rows.js';
 import { step } from '../sim/life.js';
@@ -113,27 +113,6 @@ test("too many items whose rows can't be typed aren't read again, and stay stale
   const { row } = await simulation.sync();
   expect(row).toMatchObject({ caught_up: false, stale_items: 1_001n });
   expect(simulation.service.requests.filter((path) => path.startsWith('/items/')).length).toBeLessThan(100);
-});
-
-test('a price and an attribute named price that change at once are both updated, although `changes` has one name', async () => {
-  const simulation = await openCopied({ namesake: 'price' });
-  const item = listed(simulation).find(({ price }) => price !== null) as Item;
-  events.changePriceAndNamesake(simulation.world, item);
-  const report = await runAfter(simulation);
-  expect(report.row.caught_up).toBe(true);
-  await simulation.expectCopy(report, true);
-});
-
-test("a row from a page is used even if it wasn't requested, if it shows more than its changes contain", async () => {
-  const simulation = await openCopied();
-  const { world } = simulation;
-  const item = listed(simulation).find(({ price }) => price !== null) as Item;
-  item.attributes = { ...item.attributes, stock: 77 };
-  record(world, item, 'CHANGED', {}, setPrice(item, (item.price as number) + 100));
-  for (let n = 0; n < 3; n++) addItem(world);
-  const report = await runAfter(simulation);
-  expect(report.row.caught_up).toBe(true);
-  await simulation.expectCopy(report, true);
 });
 
 function removeOne(simulation: Simulation): Item {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { addItem, events } from './events.js';
 import type { Habits } from './habits.js';
 import { readLakeRows } from './lake-rows.js';
-import { hideSome, step } from './life.js';
+import { step } from './life.js';
 import { openSimulation, type Simulation } from './simulation.js';
 import type { Item } from './world.js';
 
@@ -91,11 +91,6 @@ test.each(['empty', 'spaces'] as const)(
     expect(service.used.rows).toBe(world.visibleItems().length);
   },
 );
-
-test('an item that the feed names and that cannot be read is in history alone', async () => {
-  hideSome(copied.world);
-  await expectCopyAfter(copied);
-});
 
 test('a line of an export that begins with a character of four bytes is rejected, and the run goes on', async () => {
   const change = (path: string, body: Buffer) => (path === '/export' ? Buffer.concat([Buffer.from('🛒'), body]) : body);

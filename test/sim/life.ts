@@ -95,14 +95,6 @@ export function hideOne(world: World): void {
   if (world.habits.hidden) show(world, addItem(world), 'hidden');
 }
 
-/** An item leaves the caller's data; a new one never comes to be seen by id. */
-export function hideSome(world: World): void {
-  const items = world.visibleItems();
-  if (items.length < 10) return;
-  show(world, world.random.pick(items), 'gone');
-  show(world, addItem(world), 'hidden');
-}
-
 function show(world: World, item: Item, sight: Item['sight']): void {
   item.sight = sight;
   if (sight === 'gone') item.hasLeft = true;

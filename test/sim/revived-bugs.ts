@@ -213,6 +213,13 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     seed: 108,
   },
   {
+    name: 'an item that cannot be read by its id stops the run',
+    file: 'src/source/item-files.ts',
+    find: "error.code === 'not_found') return undefined;",
+    replace: "error.code === 'contract') return undefined;",
+    seed: 7,
+  },
+  {
     name: 'a poll does not look for removed items',
     file: 'src/wings/listing/index.ts',
     find: '      await establishListing(run);\n',
