@@ -62,19 +62,6 @@ describe('the copy stays exact', () => {
     await expectCopyAfter(copied);
   });
 
-  test('when no feed tells of the only news, an item of a website that is new', async () => {
-    const copied = await openCopied({ feed: false });
-    const { world } = copied;
-    const site = { id: 999n, name: 'New shop', host: 'new.example', attribution: null };
-    world.sites.set(site.id, site);
-    world.keepSite(site);
-    world.now += 3_600_000_000_000n;
-    const added = addItem(world);
-    added.siteId = site.id;
-    world.keep(added);
-    await expectCopyAfter(copied);
-  });
-
   test('with characters that end a string in other languages', async () => {
     const [item] = listed(copied) as [Item];
     item.title = 'a\u0000b';

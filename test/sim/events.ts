@@ -15,12 +15,12 @@ function drawGtin({ habits, random }: World, product: number): string | null {
   return habits.gtins === '13 and padded' ? gtin : other;
 }
 
-export function addItem(world: World): Item {
+export function addItem(world: World, siteId?: bigint): Item {
   const { random, now } = world;
   world.tick(2);
   const id = world.takeItemId();
   const product = random.integer(12);
-  const site = random.pick([...world.sites.keys()]);
+  const site = siteId ?? random.pick([...world.sites.keys()]);
   const category: Category = { ...CATEGORIES[0], source: random.pick(['AI', 'MANUAL']) };
   const [garden, tools] = world.datasets;
   const item: Item = {

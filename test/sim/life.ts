@@ -42,7 +42,10 @@ function seeSome(world: World): void {
   }
 }
 
-/** The license text of a site, its name or its host is another from now on; one of its items changes in price. */
+/**
+ * The license text of a site, its name or its host is another from now on; one of its items changes in price. At times, a
+ * new site has its first item.
+ */
 export function renameSite(world: World, round: number): void {
   const { random } = world;
   const listed = world.visibleItems().filter((item) => item.removedAt === null && world.isCopied(item));
@@ -56,6 +59,14 @@ export function renameSite(world: World, round: number): void {
   else site.name = `${site.name.split(',')[0]}, since ${round}`;
   world.keepSite(site);
   record(world, item, 'CHANGED', {}, setPrice(item, (item.price ?? 0) + 1));
+  if (random.fraction() < 0.3) openSite(world, BigInt(1000 + round));
+}
+
+function openSite(world: World, id: bigint): void {
+  const site = { id, name: `Shop ${id}`, host: `shop${id}.example`, attribution: null };
+  world.sites.set(id, site);
+  world.keepSite(site);
+  addItem(world, id);
 }
 
 /**

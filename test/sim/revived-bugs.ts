@@ -220,6 +220,13 @@ export const REVIVED_BUGS: readonly RevivedBug[] = [
     seed: 7,
   },
   {
+    name: 'websites that only complete rows name are left out',
+    file: 'src/run/apply/sites.ts',
+    find: '{items(exported, 1)} UNION ALL $',
+    replace: '',
+    seed: 47,
+  },
+  {
     name: 'a poll does not look for removed items',
     file: 'src/wings/listing/index.ts',
     find: '      await establishListing(run);\n',
