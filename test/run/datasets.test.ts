@@ -207,6 +207,21 @@ test('adding a dataset copies only the new dataset with its history, and removin
   );
 });
 
+test('a new dataset with older changes adds no days before the first day in price_spread_daily', async () => {
+  world.pipeline.analysis.daily = 3;
+  choose([ELECTRONICS]);
+  await world.sync();
+  const readFirstDays = () =>
+    readLake(
+      world.lakePath,
+      (glob) => `SELECT min(day), count(DISTINCT product_id) > 0 FROM ${glob('price_spread_daily')}`,
+    );
+  const before = await readFirstDays();
+  choose([ELECTRONICS, CENTRAL]);
+  await world.sync();
+  expect(await readFirstDays()).toEqual(before);
+});
+
 test('several datasets share one copy: an item in two datasets is one row, a change is one change', async () => {
   choose([ELECTRONICS, CENTRAL]);
   const said = await estimateWithWings(world.pipeline, testIo);

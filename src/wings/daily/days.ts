@@ -133,6 +133,7 @@ async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Pr
 /**
  * Finds the products whose stored days may differ, with the first such day of each product. If a change is the first
  * one that is known of an item, the days before it may differ too, because the change contains the values before it.
+ * No day is earlier than the first stored day, because those days would have rows of only these products.
  */
 async function findTouchedProducts(
   staging: Staging,
@@ -162,7 +163,7 @@ async function findTouchedProducts(
          greatest(coalesce(timezone('UTC', first_seen_at)::DATE, CAST(${first} AS DATE)), CAST(${first} AS DATE)) AS seen_day
        FROM ${items}
      )
-     SELECT product_id, min(from_day) AS from_day FROM (
+     SELECT product_id, greatest(min(from_day), CAST(${first} AS DATE)) AS from_day FROM (
        SELECT product_id, CASE WHEN is_first THEN least(day, seen_day) ELSE day END AS from_day
        FROM late_items JOIN present USING (item_id)
        UNION ALL
