@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
-import { int64 } from '../api/wire-types.js';
+import { dateTime, int64 } from '../api/wire-types.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../journal/landings.js';
 import type { LowWatermark } from '../journal/reads.js';
@@ -9,7 +9,7 @@ import type { DatasetPart } from './dataset-client.js';
 import { readNewestChange } from './feed.js';
 
 const newestItem = z.looseObject({
-  content: z.array(z.looseObject({ lastChangedAt: z.string() })),
+  content: z.array(z.looseObject({ lastChangedAt: dateTime })),
   totalElements: int64,
 });
 

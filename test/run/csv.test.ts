@@ -53,6 +53,21 @@ describe('a copy from CSV', () => {
     expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
   });
 
+  test('reads every export by its own header, in a run whose exports have different columns', async () => {
+    let exports = 0;
+    const addColumn = changeText(/\/export$/, (text) =>
+      text.startsWith('{') || ++exports % 2 === 0
+        ? text
+        : text.replace(/^id,/, 'color,id,').replaceAll(/^(?=\d+,)/gm, 'red,'),
+    );
+    world = await openWorld({ items: 60, sites: 4, exportShape: 'dotted', intercept: addColumn });
+    Object.assign(world.pipeline.source, { export: 'csv', splitAbove: 20 });
+    expect(await world.sync()).toMatchObject({ published: true, row: { rejected: 0n } });
+    expect(exports).toBeGreaterThan(2);
+    const extras = await readLake(world.lakePath, (glob) => `SELECT DISTINCT extra FROM ${glob('items')} ORDER BY ALL`);
+    expect(extras).toEqual([['{"color":"red"}'], ['∅']]);
+  });
+
   test.each([';', '\t'])(
     'with columns separated by %j is paid for once, and pages replace it until ndjson is set',
     async (mark) => {

@@ -98,7 +98,7 @@ async function attempt(simulation: Simulation, changes: readonly string[]): Prom
 }
 
 /** An address of the service, a file, or a table. */
-const PLACE = /\/api\/v1\/|\/_pricelake\/|\.ndjson|\.csv|\/lake\b|dataset|run \d|feed|export|items/;
+const PLACE = /\/api\/v1\/|\/_pricelake\/|\.ndjson|\.csv|\/lake\b|dataset|run \d|feed|changes|export|items/;
 
 async function endAgain(simulation: Simulation, changes: readonly string[]): Promise<void> {
   const errors: string[] = [];

@@ -181,3 +181,10 @@ test.each([{}, { changes: [{ id: '5' }] }, { changes: [{ id: 5n, observedAt: 7 }
 test('changes without a valid time count as recent', async () => {
   expect(await findRecentWindow(serveChanges([0, undefined, undefined]).client)).toEqual({ newest: 1000n, from: 979n });
 });
+
+test.each(['\0', '', '2026-13-45T99:99:99Z'])('refuses an item whose time is %j, and records nothing', async (time) => {
+  const { client } = fakeClient(() => ({ content: [{ lastChangedAt: time }], totalElements: 1n }));
+  const landing = await openLanding();
+  await expect(take(landing, client, 'none')).rejects.toThrow('not a date-time in UTC');
+  expect(landing.journal.state.watermark).toBeUndefined();
+});
