@@ -1,6 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { chooseServiceTime } from '../../src/wings/daily/service-time.js';
-import { rebuildWithWings } from '../../src/wings/index.js';
+import { rebuildWithWings, syncWithWings } from '../../src/wings/index.js';
 import { openWorld, readLake, testIo, type World } from './world.js';
 
 const at = (text: string) => new Date(`2026-11-${text}:00Z`);
@@ -69,4 +69,13 @@ describe("if a service's clock is 250 days behind, the closed days", () => {
     await rebuildWithWings(world.pipeline, testIo, new AbortController().signal);
     expect(await findLastDay()).toBe(yesterday);
   });
+});
+
+it("doesn't copy all items again after a run without news at which the machine's clock was 400 days behind", async () => {
+  const world = await openWorld({ items: 40, sites: 2, pastDays: 2 });
+  onTestFinished(() => world.close());
+  await world.sync();
+  await syncWithWings(world.pipeline, { ...testIo, now: () => new Date(Date.now() - 400 * DAY_MS) });
+  const { mode, export_rows } = (await world.sync()).row;
+  expect({ mode, export_rows }).toEqual({ mode: 'feed', export_rows: 0n });
 });

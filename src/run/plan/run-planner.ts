@@ -160,7 +160,7 @@ const readTime = (ms: unknown) => (typeof ms === 'bigint' ? new Date(Number(ms))
 
 /**
  * Finds when the lake was last current, and when its last complete copy started. Also searches the runs that found
- * nothing new, because even a complete copy may find nothing new.
+ * nothing new. The latest time counts, because a run on a machine with a wrong clock may have recorded an early time.
  */
 async function findLastRuns(
   graph: RelationGraph,
@@ -171,11 +171,12 @@ async function findLastRuns(
   const idleSnapshot = idleRuns.findLast(({ mode }) => mode === 'snapshot');
   // Older versions of pricelake didn't record `caught_up_at`. Their rows use the run's start instead.
   const row = await graph.row(
-    sql`SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS caught_up_at,
+    sql`SELECT epoch_ms(greatest(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END)),
+        CAST(${idle} AS TIMESTAMPTZ))) AS caught_up_at,
       epoch_ms(max(started_at) FILTER (mode = 'snapshot')) AS snapshot_at FROM ${await before.rows('runs')}`,
   );
   return {
-    caughtUpAt: idle === null ? readTime(row?.caught_up_at) : new Date(idle),
+    caughtUpAt: readTime(row?.caught_up_at),
     snapshotAt: idleSnapshot === undefined ? readTime(row?.snapshot_at) : new Date(idleSnapshot.started_at),
   };
 }
