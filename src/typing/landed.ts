@@ -122,33 +122,31 @@ export function rowPrefix(file: LandedFile): string {
 
 /** Builds SQL that reads files with declared columns. To infer the columns, DuckDB would read each file twice. */
 export function rowsSql(files: LandedFiles, fields: Map<string, string>, isOpen = false): string {
-  if (files[0].layout === 'csv') return csvRowsSql(files, files[0].csv ?? { columns: [], quotesNulls: false }, fields);
+  const filename = files.length === 1 ? '' : `, filename = '${FILE_COLUMN}'`;
+  const source = `${quoteList(files.map(({ path }) => path))}, auto_detect = false${filename}`;
+  if (files[0].layout === 'csv') return csvRowsSql(source, files[0].csv ?? NO_COLUMNS, fields);
   const row = isOpen ? OPEN_OBJECT : structType(fields);
   const isWrapped = files[0].layout === 'separated';
-  let columns = isWrapped ? `{n: 'BIGINT', raw: 'VARCHAR', ${ROW}: ${quoteLiteral(row)}}` : readJsonColumns(fields);
-  if (isOpen && !isWrapped) columns = readJsonColumns(new Map([[ROW, row]]));
-  const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
-  return `read_json(${quoteList(files.map(({ path }) => path))}, format = 'newline_delimited', records = ${isWrapped || !isOpen},
-  auto_detect = false, ${filename}columns = ${columns})`;
+  const columns = isWrapped
+    ? `{n: 'BIGINT', raw: 'VARCHAR', ${ROW}: ${quoteLiteral(row)}}`
+    : readJsonColumns(isOpen ? new Map([[ROW, row]]) : fields);
+  return `read_json(${source}, format = 'newline_delimited', records = ${isWrapped || !isOpen}, columns = ${columns})`;
 }
+
+const NO_COLUMNS: CsvFacts = { columns: [], quotesNulls: false };
 
 /**
  * Builds SQL that reads CSV files according to RFC 4180, with all values as text. An empty cell is null. A quoted empty
  * cell is an empty string, unless the file quotes nulls. A record with the wrong number of cells is an error. A field that
  * only other files have is null.
  */
-function csvRowsSql(
-  files: LandedFiles,
-  { columns, quotesNulls }: Readonly<CsvFacts>,
-  fields: Map<string, string>,
-): string {
-  const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
+function csvRowsSql(source: string, { columns, quotesNulls }: Readonly<CsvFacts>, fields: Map<string, string>): string {
   const types = new Map(columns.map((name) => [nameColumn(name), 'VARCHAR']));
   const absent = [...fields.keys()].filter((name) => !types.has(name));
   const nulls = absent.map((name) => `, CAST(NULL AS VARCHAR) AS ${quoteIdentifier(name)}`).join('');
-  return `(SELECT *${nulls} FROM read_csv(${quoteList(files.map(({ path }) => path))}, auto_detect = false, header = true,
-  delim = ',', quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = ${quotesNulls}, max_line_size = ${LIMITS.rowBytes},
-  buffer_size = ${2 * LIMITS.rowBytes}, ${filename}columns = ${readJsonColumns(types)}))`;
+  return `(SELECT *${nulls} FROM read_csv(${source}, header = true, delim = ',', quote = '"', escape = '"', nullstr = '',
+  allow_quoted_nulls = ${quotesNulls}, max_line_size = ${LIMITS.rowBytes}, buffer_size = ${2 * LIMITS.rowBytes},
+  columns = ${readJsonColumns(types)}))`;
 }
 
 export function stripMark(sql: string, file: LandedFile): string {
