@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
-import { dateTime, int64 } from '../api/wire-types.js';
+import { int64 } from '../api/wire-types.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../journal/landings.js';
 import type { LowWatermark } from '../journal/reads.js';
@@ -8,8 +8,9 @@ import { LAG_MS } from '../tables/table.js';
 import type { DatasetPart } from './dataset-client.js';
 import { readNewestChange } from './feed.js';
 
+const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'not a date-time');
 const newestItem = z.looseObject({
-  content: z.array(z.looseObject({ lastChangedAt: dateTime })),
+  content: z.array(z.looseObject({ lastChangedAt: time })),
   totalElements: int64,
 });
 

@@ -124,7 +124,7 @@ export function rowPrefix(file: LandedFile): string {
 export function rowsSql(files: LandedFiles, fields: Map<string, string>, isOpen = false): string {
   const filename = files.length === 1 ? '' : `, filename = '${FILE_COLUMN}'`;
   const source = `${quoteList(files.map(({ path }) => path))}, auto_detect = false${filename}`;
-  if (files[0].layout === 'csv') return csvRowsSql(source, files[0].csv ?? NO_COLUMNS, fields);
+  if (files[0].layout === 'csv') return csvRowsSql(source, files[0].csv ?? { columns: [], quotesNulls: false }, fields);
   const row = isOpen ? OPEN_OBJECT : structType(fields);
   const isWrapped = files[0].layout === 'separated';
   const columns = isWrapped
@@ -132,8 +132,6 @@ export function rowsSql(files: LandedFiles, fields: Map<string, string>, isOpen 
     : readJsonColumns(isOpen ? new Map([[ROW, row]]) : fields);
   return `read_json(${source}, format = 'newline_delimited', records = ${isWrapped || !isOpen}, columns = ${columns})`;
 }
-
-const NO_COLUMNS: CsvFacts = { columns: [], quotesNulls: false };
 
 /**
  * Builds SQL that reads CSV files according to RFC 4180, with all values as text. An empty cell is null. A quoted empty

@@ -35,10 +35,7 @@ export class LandingMirror {
     return this.#queue(async () => void (await this.#send()));
   }
 
-  /**
-   * Uploads changed files, then deletes unneeded files from the remote. Call this after all commits are uploaded.
-   * @param confirm throws if another machine has taken over, whose files must not be deleted
-   */
+  /** Uploads changed files, then deletes unneeded ones unless `confirm` throws. Call this after all commits are uploaded. */
   settle(confirm: () => Promise<void>): Promise<void> {
     return this.#queue(async () => this.#removeOthers(await this.#send(), confirm));
   }

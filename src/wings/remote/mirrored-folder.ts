@@ -42,11 +42,8 @@ export async function sendFolder(
     const change = await findChange(path);
     if (change !== undefined) await store.write(change.key, change.bytes);
   };
-  await runSideBySide(
-    FILES,
-    paths.filter((path) => !isPointer(path)),
-    sendFile,
-  );
+  const others = paths.filter((path) => !isPointer(path));
+  await runSideBySide(FILES, others, sendFile);
   const here = new Set(paths.map(keyOf));
   const unneeded = [...there.keys()].filter((key) => !here.has(key));
   const changes = (await runSideBySide(FILES, paths.filter(isPointer), findChange)).filter((one) => one !== undefined);
