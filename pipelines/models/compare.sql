@@ -1,9 +1,11 @@
 -- Selects whole rows that differ from the lake: new items, and items with different values, listed by their API names.
 -- The time an item was last seen, the order of attributes and of their members, and a website's name (in the sites
 -- table) don't count as differences. A row that is older than the lake's doesn't differ either, because lists and exports
--- may lag behind the feed or an earlier response.
+-- may lag behind the feed or an earlier response. They lag by at most an hour, so if another row is an hour newer than the
+-- lake's row, the feed's skew alone makes a row look older.
 -- needs: exported_items, items
 -- values: feed_skew INTERVAL
+WITH newest AS (SELECT max(greatest(last_changed_at, last_seen_at)) - INTERVAL 1 HOUR AS until FROM exported_items)
 SELECT
   e.item_id,
   k.item_id IS NULL AS is_new,
@@ -31,8 +33,10 @@ SELECT
     CASE WHEN k.gone_at IS NOT NULL THEN 'gone' END
   ], lambda name: name IS NOT NULL) AS differences
 FROM exported_items AS e
+CROSS JOIN newest
 LEFT JOIN items AS k USING (item_id)
 WHERE is_new
   OR (len(differences) > 0 AND NOT is_older_row(
     e.last_changed_at, e.last_seen_at, e.removed_at, k.last_changed_at, k.last_seen_at, k.removed_at,
-    e.price IS NOT DISTINCT FROM k.price AND e.title IS NOT DISTINCT FROM k.title, getvariable('feed_skew')))
+    (e.price IS NOT DISTINCT FROM k.price AND e.title IS NOT DISTINCT FROM k.title) OR k.last_changed_at < newest.until,
+    getvariable('feed_skew')))

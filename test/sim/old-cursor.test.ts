@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Progress } from '../../src/io/io.js';
 import { events } from './events.js';
 import { openSimulation } from './simulation.js';
-import { SECOND } from './world.js';
+import { type Item, SECOND } from './world.js';
 
 test('a cursor that the service refuses for its age is followed by a complete copy in the same run', async () => {
   const habits = { oldCursor: '410', historyDays: 7 } as const;
@@ -49,4 +49,23 @@ test('what the feed of one dataset brings ahead of the common cursor is in histo
   world.now += 10n * 86_400n * SECOND;
   await simulation.expectCopy(await simulation.sync(), true);
   await simulation.expectSound();
+});
+
+test('a complete copy repairs rows that look older only because the feed dates changes later', async () => {
+  const habits = { oldCursor: '410', historyDays: 7, skewMs: 90_000, lateChanges: 300 } as const;
+  const simulation = await openSimulation({ seed: 3, items: 24, habits });
+  onTestFinished(() => simulation.close());
+  const { world } = simulation;
+  await simulation.sync();
+  const listed = world.visibleItems().filter(({ removedAt }) => removedAt === null);
+  for (const item of listed) events.changePrice(world, item);
+  world.now += 40n * SECOND;
+  for (const item of listed) events.changePrice(world, item);
+  // The feed doesn't show every second change yet, and forgets it before the next run.
+  world.now += 130n * SECOND;
+  await simulation.sync({ now: () => new Date(Number(world.now / 1_000_000n)) });
+  world.now += 7n * 86_400n * SECOND;
+  events.changePrice(world, listed[0] as Item);
+  world.settle();
+  await simulation.expectCopy(await simulation.sync(), true);
 });
