@@ -32,9 +32,10 @@ faults AS (
       WHEN last_changed_at > observed_at THEN NULL
       WHEN (item_id, observed_at) IN (SELECT (item_id, observed_at) FROM newer) THEN NULL
       WHEN is_price_change AND price IS DISTINCT FROM told_price THEN 'price is not the one of its last change'
-      WHEN kind = 'REMOVED' AND removed_at IS NULL AND NOT coalesce(last_seen_at > observed_at, false)
-        THEN 'removed_at is null after a REMOVED'
       -- The service may date a change later than its row, and may leave out the item in a removal.
+      WHEN kind = 'REMOVED' AND removed_at IS NULL
+          AND NOT coalesce(last_seen_at > observed_at - to_microseconds(skew_us), false)
+        THEN 'removed_at is null after a REMOVED'
       WHEN kind IN ('NEW', 'RELISTED') AND removed_at <= observed_at - to_microseconds(skew_us)
         THEN 'removed_at is set after a ' || kind
     END AS fault

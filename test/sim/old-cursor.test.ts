@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Progress } from '../../src/io/io.js';
 import { events } from './events.js';
+import { liveThrough } from './live-through.js';
 import { openSimulation } from './simulation.js';
 import { type Item, SECOND } from './world.js';
 
@@ -68,4 +69,16 @@ test('a complete copy repairs rows that look older only because the feed dates c
   events.changePrice(world, listed[0] as Item);
   world.settle();
   await simulation.expectCopy(await simulation.sync(), true);
+});
+
+test('verify finds nothing if an item comes back within the time by which the feed dates its removal later', () => {
+  const habits = {
+    oldCursor: '400',
+    historyDays: 7,
+    skewMs: 90_000,
+    lateChanges: 300,
+    mode: 'snapshot',
+    pause: 10,
+  } as const;
+  return liveThrough({ seed: 104, habits, items: 10, rounds: 2 });
 });
