@@ -151,18 +151,12 @@ describe('verify finds', () => {
     });
   });
 
-  test("a missing file of the lake's saved state", async () => {
+  test("a missing file of the lake's saved state, and a lake.json with another time, which no table has", async () => {
     await rm(path.join(lake.root, '_pricelake', 'memory.ndjson'));
-    expect(await verify()).toEqual({ landing: '_pricelake/memory.ndjson is missing or empty' });
-  });
-
-  test.each([
-    ['name', '"pipeline": "', '"pipeline": "x'],
-    ['run', /"runId": "(\d+)-.../, '"runId": "$1-999'],
-    ['time', /"at": ".../, '"at": "209'],
-  ])('a lake.json with another %s, which no table has', async (_what, from, to) => {
-    await editFile('lake.json', (text) => text.replace(from, to));
-    expect((await verify()).pointer).toMatch(/^lake\.json is not the text that pricelake writes for these tables/);
+    await editFile('lake.json', (text) => text.replace('"at": "2', '"at": "1'));
+    const findings = await verify();
+    expect(findings.landing).toBe('_pricelake/memory.ndjson is missing or empty');
+    expect(findings.pointer).toMatch(/^lake\.json is not the text that pricelake writes for these tables/);
   });
 
   test('altered statistics in a log, with bounds that are too tight or too wide', async () => {
