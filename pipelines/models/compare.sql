@@ -1,11 +1,14 @@
 -- Selects whole rows that differ from the lake: new items, and items with different values, listed by their API names.
 -- The time an item was last seen, the order of attributes and of their members, and a website's name (in the sites
 -- table) don't count as differences. A row that is older than the lake's doesn't differ either, because lists and exports
--- may lag behind the feed or an earlier response. They lag by at most an hour, so if another row is an hour newer than the
--- lake's row, the feed's skew alone makes a row look older.
+-- may lag behind the feed or an earlier response. They lag by at most an hour. So if another row is more than an hour newer
+-- than the lake's row, a row looks older only because of the feed's skew, and it differs. A row is at most as new as the
+-- time at which it was read, because a service may return a time in the future.
 -- needs: exported_items, items
 -- values: feed_skew INTERVAL
-WITH newest AS (SELECT max(greatest(last_changed_at, last_seen_at)) - INTERVAL 1 HOUR AS until FROM exported_items)
+WITH newest AS (
+  SELECT max(least(greatest(last_changed_at, last_seen_at), read_at)) - INTERVAL 1 HOUR AS until FROM exported_items
+)
 SELECT
   e.item_id,
   k.item_id IS NULL AS is_new,

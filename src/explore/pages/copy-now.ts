@@ -34,7 +34,7 @@ export function renderSteps(tries: readonly TriedRun[]): Html {
   if (tries.length === 0) {
     return renderSection(
       'Steps',
-      html`<p class="soft">No run has noted its steps yet: runs of an older version of pricelake don't, nor do those that are killed. The next run will.</p>`,
+      html`<p class="soft">No run has recorded its steps yet. Runs that are killed don't record them.</p>`,
     );
   }
   const steps = [...new Set(tries.flatMap((one) => Object.keys(one.steps)))];

@@ -169,10 +169,8 @@ async function findLastRuns(
 ): Promise<Pick<LakeFacts, 'caughtUpAt' | 'snapshotAt'>> {
   const idle = idleRuns.at(-1)?.caught_up_at ?? null;
   const idleSnapshot = idleRuns.findLast(({ mode }) => mode === 'snapshot');
-  // Older versions of pricelake didn't record `caught_up_at`. Their rows use the run's start instead.
   const row = await graph.row(
-    sql`SELECT epoch_ms(greatest(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END)),
-        CAST(${idle} AS TIMESTAMPTZ))) AS caught_up_at,
+    sql`SELECT epoch_ms(greatest(max(caught_up_at), CAST(${idle} AS TIMESTAMPTZ))) AS caught_up_at,
       epoch_ms(max(started_at) FILTER (mode = 'snapshot')) AS snapshot_at FROM ${await before.rows('runs')}`,
   );
   return {

@@ -133,7 +133,7 @@ async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Pr
 /**
  * Finds the products whose stored days may differ, with the first such day of each product. If a change is the first
  * one that is known of an item, the days before it may differ too, because the change contains the values before it.
- * No day is earlier than the first stored day, because those days would have rows of only these products.
+ * No day is earlier than the first stored day, because earlier days would have rows of only these products.
  */
 async function findTouchedProducts(
   staging: Staging,
